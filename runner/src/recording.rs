@@ -17,7 +17,7 @@ mod tests;
 
 use std::{
     collections::HashSet,
-    io,
+    fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -35,7 +35,7 @@ use speclens_schema::{
 };
 
 use name::{Index, Name};
-use store::{LOCK_TIMEOUT, Locked, Mark, Sharing, Store, Unreadable, lock};
+use store::{LOCK_TIMEOUT, Sharing, Store, lock};
 use texts::{Composed, TextRef};
 
 pub use entry::{About, Entry};
@@ -70,7 +70,7 @@ struct DirectoryListing {
     /// Time when it was listed.
     looked: Option<SystemTime>,
     /// The changes of other processes when it was listed.
-    by_others: Option<Mark>,
+    by_others: Option<u64>,
     is_swept: bool,
     /// Whether waiting for the lock timed out.
     gave_up: bool,
@@ -304,10 +304,7 @@ impl Recordings {
     ///
     /// If the file does not exist, or cannot be used.
     pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Result<Recording, Unusable> {
-        let bytes = self.store.read(path, self.limit).map_err(|error| match error {
-            Unreadable::Missing => Unusable::Missing,
-            Unreadable::TooLarge(bytes) => Unusable::TooLarge(bytes),
-        })?;
+        let bytes = self.store.read(path, self.limit)?;
         let mut recording: Recording = serde_json::from_slice(&bytes).map_err(|_| {
             let version = serde_json::from_slice::<Version>(&bytes);
             let is_other = version.is_ok_and(|version| version.speclens_recording != VERSION);
@@ -337,11 +334,11 @@ impl Recordings {
     }
 
     /// Locks the directory. It waits for another process only once: a suspended one would delay every attempt.
-    fn lock(&self, sharing: Sharing) -> io::Result<Locked> {
+    fn lock(&self, sharing: Sharing) -> io::Result<Option<fs::File>> {
         self.store.create()?;
         let patience = if self.seen().gave_up { Duration::ZERO } else { LOCK_TIMEOUT };
         let locked = lock(&self.store.lock_path(), sharing, patience)?;
-        self.seen().gave_up = matches!(locked, Locked::No);
+        self.seen().gave_up = locked.is_none();
         Ok(locked)
     }
 
@@ -349,9 +346,9 @@ impl Recordings {
     fn text(&self, text: &TextRef, path: &Path) -> Result<String, Unusable> {
         let bytes = self.store.read(&self.store.text_path(&text.sha256), text.bytes).map_err(|error| match error {
             // A newer attempt has replaced the recording, and its texts were removed with it.
-            Unreadable::Missing if !path.exists() => Unusable::Missing,
-            Unreadable::Missing => Unusable::TextMissing,
-            Unreadable::TooLarge(_) => Unusable::TextChanged,
+            Unusable::Missing if path.exists() => Unusable::TextMissing,
+            Unusable::TooLarge(_) => Unusable::TextChanged,
+            error => error,
         })?;
         text.check(bytes)
     }
@@ -398,7 +395,7 @@ impl Recordings {
         }
         // The lock prevents others from removing the texts before the recording refers to them. If it is not available,
         // writing continues: a text that was written after the other process began is not removed.
-        let locked = if texts.is_empty() { Locked::No } else { self.lock(Sharing::Shared)? };
+        let locked = if texts.is_empty() { None } else { self.lock(Sharing::Shared)? };
         let mut written = HashSet::new();
         for (digest, text) in texts.iter().filter(|(digest, _)| written.insert(digest)) {
             self.store.write_text(digest, text)?;

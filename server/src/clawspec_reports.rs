@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use speclens_runner::{
     event::RunResult,
     files::lexical,
-    report::clawspec::{self, DAY_LENGTH, Subject, Times, last_step},
+    report::clawspec::{self, DAY_LENGTH, Report, Subject, last_step},
     run::Job,
     write::{self, Readers},
 };
@@ -90,12 +90,13 @@ impl Reports {
             handovers.map(|(handover, results)| (Subject::of_handover(handover), handover.contract.as_str(), results));
         self.confine()?;
         let parts: Vec<_> = handovers.chain([(subject, trigger.contract.as_str(), all)]).collect();
-        for (subject, contract, results) in &parts {
+        let count = parts.len();
+        for (subject, contract, results) in parts {
             let contract = self.job.directory.join(contract).display().to_string();
-            let report = Report { subject, case, results, evidence: &evidence, contract: &contract, now };
-            report.write(&self.directory)?;
+            let completed_at = clawspec::whole_seconds(now);
+            write(&Report { subject, contract, case, results, evidence: &evidence, completed_at }, &self.directory)?;
         }
-        Ok(parts.len())
+        Ok(count)
     }
 
     /// Refuses a directory that the suite chose outside of its workspace, also through links.
@@ -133,44 +134,20 @@ impl Reports {
     }
 }
 
-/// A report that is about to be written.
-struct Report<'r> {
-    subject: &'r Subject,
-    case: &'r Case,
-    results: &'r [&'r Judged],
-    evidence: &'r Evidence,
-    contract: &'r str,
-    /// RFC 3339 in UTC.
-    now: &'r str,
-}
-
-impl Report<'_> {
-    /// Writes it under the next free number.
-    fn write(&self, directory: &Path) -> anyhow::Result<()> {
-        let cannot = || format!("cannot write a report to {}", directory.display());
-        fs::create_dir_all(directory).with_context(cannot)?;
-        let names = fs::read_dir(directory).with_context(cannot)?.filter_map(Result::ok);
-        let numbers = names.filter_map(|entry| self.subject.number_in(entry.file_name().to_str()?));
-        let mut number = numbers.max().unwrap_or(0) + 1;
-        loop {
-            let day = self.now.get(..DAY_LENGTH).unwrap_or_default();
-            let path = directory.join(format!("{day}-{}-r{number}.yaml", self.subject.file_stem()));
-            match write::create(&path, self.text(number), Readers::Usual) {
-                // Another run has just created this file.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                result => return result.with_context(|| format!("cannot write {}", path.display())),
-            }
+/// Writes a report under the next free number.
+fn write(report: &Report<'_>, directory: &Path) -> anyhow::Result<()> {
+    let cannot = || format!("cannot write a report to {}", directory.display());
+    fs::create_dir_all(directory).with_context(cannot)?;
+    let names = fs::read_dir(directory).with_context(cannot)?.filter_map(Result::ok);
+    let numbers = names.filter_map(|entry| report.subject.number_in(entry.file_name().to_str()?));
+    let mut number = numbers.max().unwrap_or(0) + 1;
+    loop {
+        let day = report.completed_at.get(..DAY_LENGTH).unwrap_or_default();
+        let path = directory.join(format!("{day}-{}-r{number}.yaml", report.subject.file_stem()));
+        match write::create(&path, report.text(number), Readers::Usual) {
+            // Another run has just created this file.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            result => return result.with_context(|| format!("cannot write {}", path.display())),
         }
     }
-
-    fn text(&self, number: u64) -> String {
-        let (started_at, completed_at) = (whole_seconds(&self.evidence.context.started), whole_seconds(self.now));
-        let times = Times { started_at: &started_at, completed_at: &completed_at };
-        clawspec::render(self.subject, number, self.case, self.results, self.evidence, times, self.contract)
-    }
-}
-
-/// Returns a time without fractions of a second.
-fn whole_seconds(time: &str) -> String {
-    time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }

@@ -12,7 +12,7 @@ use std::{
 
 use fs::TryLockError;
 
-use super::texts::Digest;
+use super::{Unusable, texts::Digest};
 use crate::{
     exec::temporary::is_alive,
     write::{self, DRAFT, Readers},
@@ -40,10 +40,6 @@ struct Counted {
     /// Opened once because there may be thousands of recordings.
     file: Option<fs::File>,
 }
-
-/// A counter that changes when another process has written or removed recordings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mark(u64);
 
 impl Store {
     /// Returns the store next to a suite in this directory.
@@ -113,11 +109,11 @@ impl Store {
 
     /// Returns the counter of other processes' changes; `None` if they are not counted. Unlike [`Store::changed`], it
     /// is not affected by changes of this store, which would otherwise cause needless listings of the directory.
-    pub(super) fn changed_by_others(&self) -> Option<Mark> {
+    pub(super) fn changed_by_others(&self) -> Option<u64> {
         // Locked, so that a change is counted in both or in none.
         let counted = self.counted();
         let metadata = fs::symlink_metadata(self.home.join(CHANGES)).ok()?;
-        metadata.is_file().then(|| Mark(metadata.len().wrapping_sub(counted.changes)))
+        metadata.is_file().then(|| metadata.len().wrapping_sub(counted.changes))
     }
 
     /// Returns the time when a file was last added or removed; `None` without a directory.
@@ -144,22 +140,22 @@ impl Store {
     }
 
     /// Reads a regular file of at most `limit` bytes.
-    pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
+    pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Unusable> {
         use io::Read;
 
-        let metadata = fs::symlink_metadata(path).map_err(|_| Unreadable::Missing)?;
+        let metadata = fs::symlink_metadata(path).map_err(|_| Unusable::Missing)?;
         let is_own = if path.starts_with(self.texts_directory()) { self.has_own_texts() } else { self.is_own() };
         if !metadata.is_file() || !is_own {
-            return Err(Unreadable::Missing);
+            return Err(Unusable::Missing);
         }
         if metadata.len() > limit {
-            return Err(Unreadable::TooLarge(metadata.len()));
+            return Err(Unusable::TooLarge(metadata.len()));
         }
         let mut bytes = Vec::new();
-        let file = fs::File::open(path).map_err(|_| Unreadable::Missing)?;
+        let file = fs::File::open(path).map_err(|_| Unusable::Missing)?;
         // It may have grown since.
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
-        if bytes.len() as u64 > limit { Err(Unreadable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| Unusable::Missing)?;
+        if bytes.len() as u64 > limit { Err(Unusable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
     }
 
     /// Writes a file that only its owner can read. The change is not counted yet.
@@ -280,15 +276,6 @@ fn names(directory: &Path) -> Vec<String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// The reason why a file is not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unreadable {
-    /// It does not exist, is not a regular file, or is not readable.
-    Missing,
-    /// It has this many bytes.
-    TooLarge(u64),
-}
-
 fn create_private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -314,22 +301,11 @@ pub(super) enum Sharing {
     Alone,
 }
 
-/// Whether the lock is held. Dropping it releases the lock.
-#[derive(Debug)]
-pub(super) enum Locked {
-    /// It is held. The system releases it when the file is closed, even if the process is killed.
-    Yes {
-        /// The file.
-        _file: fs::File,
-    },
-    /// Another process held it for too long, or the file system does not support locks.
-    No,
-}
-
-/// Locks a file, and waits for another process if necessary.
-pub(super) fn lock(path: &Path, sharing: Sharing, patience: Duration) -> io::Result<Locked> {
+/// Locks a file, and waits for another process if necessary. Dropping the result releases the lock, and so does the
+/// end of the process. `None` if another process holds it for too long, or the file system does not support locks.
+pub(super) fn lock(path: &Path, sharing: Sharing, patience: Duration) -> io::Result<Option<fs::File>> {
     if path.is_symlink() {
-        return Ok(Locked::No);
+        return Ok(None);
     }
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -343,9 +319,9 @@ pub(super) fn lock(path: &Path, sharing: Sharing, patience: Duration) -> io::Res
             Sharing::Alone => file.try_lock(),
         };
         match tried {
-            Ok(()) => return Ok(Locked::Yes { _file: file }),
+            Ok(()) => return Ok(Some(file)),
             Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(PAUSE),
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Ok(Locked::No),
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Ok(None),
         }
     }
 }

@@ -9,13 +9,7 @@ use std::{
 
 use speclens_schema::{settings::Settings, suite::Subject};
 
-use super::{
-    Entry, Label, Recordings, SETTLED,
-    name::Name,
-    now_us,
-    store::{Locked, Sharing},
-    texts::Digest,
-};
+use super::{Entry, Label, Recordings, SETTLED, name::Name, now_us, store::Sharing, texts::Digest};
 
 /// The current actions of a suite's tests: recordings of other actions are removed first.
 #[derive(Debug, Default)]
@@ -145,7 +139,7 @@ impl Recordings {
             removed.bytes += unneeded.iter().filter_map(|text| self.store.text_bytes(text)).sum::<u64>();
             return Ok(());
         }
-        let Locked::Yes { _file } = self.lock(Sharing::Alone)? else {
+        let Some(_lock) = self.lock(Sharing::Alone)? else {
             let lock = self.store.lock_path();
             removed.left = Some(format!(
                 "another process has locked {} for more than 2 seconds, so parts of old recordings were not removed",

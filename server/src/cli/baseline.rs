@@ -2,8 +2,6 @@
 
 mod capture;
 mod compare;
-mod reset;
-mod show;
 
 use std::{
     collections::BTreeMap,
@@ -14,6 +12,7 @@ use std::{
 
 use anyhow::{Context, anyhow, bail, ensure};
 use clap::Subcommand;
+use serde_json::json;
 use speclens_runner::{
     clock::Clock,
     report::plain,
@@ -33,14 +32,16 @@ use speclens_schema::{
     evidence::ObservationTime,
     json_schema::SpecFile,
     suite::{Case, Suite},
-    words::{nearest, shell_word},
+    words::{nearest, plural, shell_word},
 };
 
 use super::{
+    FAILED, PASSED,
     clawspec::ClawSpecWorkspace,
     discover::Wanted,
     levels::Levels,
     load::{self, Loaded, shown},
+    output::{self, Format},
 };
 use crate::{
     job::{self, Prepared, Refusal},
@@ -59,20 +60,73 @@ enum Action {
     /// Run the scenarios of a target several times and store their metrics
     Capture(capture::Args),
     /// Show the stored baseline of a target
-    Show(show::Args),
+    Show {
+        /// Target: its directory, its path in the workspace, or its contract
+        target: String,
+        /// Output format
+        #[arg(long, value_enum, default_value_t = Format::Human)]
+        format: Format,
+    },
     /// Compare the last recorded run of each scenario with the baseline, without running anything
     Compare(compare::Args),
     /// Remove the stored baseline of a target
-    Reset(reset::Args),
+    Reset {
+        /// Target: its directory, its path in the workspace, or its contract
+        target: String,
+        /// Select a scenario by name (repeatable)
+        #[arg(long = "scenario", value_name = "NAME")]
+        scenarios: Vec<String>,
+    },
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     match &args.action {
         Action::Capture(args) => capture::perform(args),
-        Action::Show(args) => show::perform(args),
+        Action::Show { target, format } => show(target, *format),
         Action::Compare(args) => compare::perform(args),
-        Action::Reset(args) => reset::perform(args),
+        Action::Reset { target, scenarios } => reset(target, scenarios),
     }
+}
+
+fn show(target: &str, format: Format) -> anyhow::Result<u8> {
+    let store = Store::beside(&contract_of(target)?)?;
+    let baselines = &store.baselines.baselines;
+    let text = match format {
+        Format::Human if baselines.is_empty() => {
+            format!("no baseline is stored; run `speclens baseline capture {target}` to store one\n")
+        }
+        Format::Human => human(baselines),
+        Format::Json => output::json(&json!({ "speclens": 1, "path": store.name, "baselines": baselines }))?,
+    };
+    output::print(&text)?;
+    Ok(if baselines.is_empty() { FAILED } else { PASSED })
+}
+
+fn reset(target: &str, scenarios: &[String]) -> anyhow::Result<u8> {
+    let mut store = Store::beside(&contract_of(target)?)?;
+    let stored = &mut store.baselines.baselines;
+    let unknown = scenarios.iter().find(|name| !stored.contains_key(*name)).filter(|_| !stored.is_empty());
+    if let Some(unknown) = unknown {
+        let near = did_you_mean(unknown, stored.keys().map(String::as_str));
+        output::print(&format!("no baseline of `{unknown}` is stored{near}\n"))?;
+        return Ok(FAILED);
+    }
+    let before = stored.len();
+    stored.retain(|name, _| !scenarios.is_empty() && !scenarios.contains(name));
+    let removed = before - stored.len();
+    if !store.exists || removed == 0 {
+        output::print("no baseline is stored\n")?;
+        return Ok(FAILED);
+    }
+    if let Err(error) = store.write() {
+        bail!("{error:#}; nothing was removed");
+    }
+    output::print(&format!("removed {} from {}\n", plural(removed, "baseline"), store.name))?;
+    Ok(PASSED)
+}
+
+fn did_you_mean<'n>(unknown: &str, names: impl Iterator<Item = &'n str>) -> String {
+    nearest(unknown, names).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 /// The file of baselines of a target.
@@ -149,8 +203,7 @@ fn suite_of(contract: &Path) -> anyhow::Result<Loaded> {
 /// Returns the scenarios with these names; all of them if no name is given.
 fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, &'s Arc<Case>)>> {
     if let Some(unknown) = names.iter().find(|name| !suite.cases.iter().any(|case| case.name == **name)) {
-        let near = nearest(unknown, suite.cases.iter().map(|case| case.name.as_str()));
-        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        let near = did_you_mean(unknown, suite.cases.iter().map(|case| case.name.as_str()));
         bail!("unknown scenario `{unknown}`{near}");
     }
     let is_chosen = |case: &&Arc<Case>| names.is_empty() || names.contains(&case.name);

@@ -1,14 +1,20 @@
 //! `speclens recordings`: lists, shows and removes the recordings of tests.
 
 mod inventory;
-mod list;
 mod prune;
 mod show;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
 use clap::Subcommand;
+use serde_json::{Value, json};
 use speclens_schema::words::plural;
+
+use super::{
+    INVALID, PASSED,
+    output::{self, Format},
+};
+use inventory::{DirectoryOfRecordings, RecordingInventory, State, inventory, size};
 
 /// The options of `speclens recordings`.
 #[derive(Debug, clap::Args)]
@@ -20,7 +26,13 @@ pub(super) struct Args {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List recordings with their age, size and state
-    List(list::Args),
+    List {
+        /// Suites or directories to search
+        paths: Vec<PathBuf>,
+        /// Output format
+        #[arg(long, value_enum, default_value_t = Format::Human)]
+        format: Format,
+    },
     /// Show the recordings of a test, with secrets masked
     Show(show::Args),
     /// Remove recordings that exceed the limits of `speclens.yaml`, or those selected by options
@@ -30,41 +42,68 @@ enum Action {
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     match &args.action {
-        Action::List(args) => list::perform(args),
+        Action::List { paths, format } => list(paths, *format),
         Action::Show(args) => show::perform(args),
         Action::Prune(args) => prune::perform(args),
     }
 }
 
-/// Returns a size with a readable unit.
-fn size(bytes: u64) -> String {
-    // Rounded: no relevant size loses a visible digit.
-    let rounded = |unit: u64| bytes as f64 / unit as f64;
-    match bytes {
-        0..1024 => plural(usize::try_from(bytes).unwrap_or_default(), "byte"),
-        1024..1_048_576 => format!("{:.1} KiB", rounded(1024)),
-        1_048_576.. => format!("{:.1} MiB", rounded(1_048_576)),
-    }
+fn list(paths: &[PathBuf], format: Format) -> anyhow::Result<u8> {
+    let RecordingInventory { shelves, failures } = inventory(paths);
+    let code = if failures.is_empty() { PASSED } else { INVALID };
+    let text = match format {
+        Format::Human => human(&shelves, failures.is_empty()),
+        Format::Json => {
+            let entries = shelves.iter().flat_map(|shelf| shelf.items.iter().map(|(at, it)| shelf.entry(*at, it)));
+            let recordings: Vec<Value> = entries.collect();
+            output::json(&json!({ "speclens": 1, "recordings": recordings, "failures": failures }))?
+        }
+    };
+    output::print(&text)?;
+    Ok(code)
 }
 
-/// Returns an age with a readable unit.
-fn age(age: Duration) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    match age.as_secs() {
-        0..MINUTE => "just now".to_owned(),
-        seconds @ MINUTE..HOUR => format!("{} min ago", seconds / MINUTE),
-        seconds @ HOUR..DAY => format!("{} h ago", seconds / HOUR),
-        seconds @ DAY.. => format!("{} ago", plural(usize::try_from(seconds / DAY).unwrap_or(usize::MAX), "day")),
+/// Returns the recordings and their totals. An empty list is conclusive only if `everything` could be read.
+fn human(shelves: &[DirectoryOfRecordings], everything: bool) -> String {
+    let mut text = lines(shelves, |_, _| true);
+    let items =
+        || shelves.iter().flat_map(|shelf| shelf.items.iter().map(move |(at, item)| (&shelf.entries[*at], item)));
+    let mut states: BTreeMap<State, usize> = BTreeMap::new();
+    items().for_each(|(_, item)| *states.entry(item.state).or_default() += 1);
+    let bytes = items().map(|(entry, _)| entry.bytes()).sum();
+    let counts: Vec<String> = states.iter().map(|(state, count)| format!("{count} {}", state.words())).collect();
+    let _ = match counts.as_slice() {
+        [] if everything => writeln!(text, "no recordings"),
+        [] => Ok(()),
+        counts => writeln!(text, "{}, {}: {}", plural(items().count(), "recording"), size(bytes), counts.join(", ")),
+    };
+    text
+}
+
+/// Returns the wanted recordings, each on a line below its suite.
+fn lines(shelves: &[DirectoryOfRecordings], is_wanted: impl Fn(usize, usize) -> bool) -> String {
+    let mut by_suite: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (number, shelf) in shelves.iter().enumerate() {
+        for (at, item) in shelf.items.iter().filter(|(at, _)| is_wanted(number, **at)) {
+            by_suite.entry(shelf.heading(*at, item)).or_default().push(shelf.line(*at, item));
+        }
     }
+    let mut text = String::new();
+    for (suite, mut lines) in by_suite {
+        lines.sort();
+        let _ = writeln!(text, "{suite}");
+        lines.iter().for_each(|line| {
+            let _ = writeln!(text, "  {line}");
+        });
+    }
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{age, size};
+    use super::inventory::{age, size};
 
     #[test]
     fn sizes_and_ages_read_well() {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use speclens_runner::{
     clock::Clock,
     event::CaseResult,
@@ -43,13 +44,6 @@ pub(super) struct Args {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-}
-
-#[derive(Serialize)]
-struct Report<'r> {
-    speclens: u32,
-    path: &'r str,
-    scenarios: Vec<Compared>,
 }
 
 /// A scenario, with the difference between its last run and the baseline.
@@ -98,7 +92,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let worst = scenarios.iter().map(|compared| compared.status).max();
     let text = match args.format {
         Format::Human => scenarios.iter().map(Compared::human).collect(),
-        Format::Json => output::json(&Report { speclens: 1, path: &store.name, scenarios })?,
+        Format::Json => output::json(&json!({ "speclens": 1, "path": store.name, "scenarios": scenarios }))?,
     };
     output::print(&text)?;
     Ok(match worst {

@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use ignore::DirEntry;
@@ -23,9 +24,9 @@ use speclens_schema::{
     problem::Code,
     settings::Settings,
     suite::Subject,
+    words::plural,
 };
 
-use super::{age, size};
 use crate::{
     cli::{
         discover::{NoSuite, Wanted},
@@ -375,4 +376,28 @@ impl DirectoryOfRecordings {
 pub(super) fn who(subject: &Subject, repeat: u32) -> String {
     let subject = plain::line(&list::label(subject));
     if repeat == 0 { subject } else { format!("{subject}, attempt {}", repeat.saturating_add(1)) }
+}
+
+/// Returns a size with a readable unit.
+pub(super) fn size(bytes: u64) -> String {
+    // Rounded: no relevant size loses a visible digit.
+    let rounded = |unit: u64| bytes as f64 / unit as f64;
+    match bytes {
+        0..1024 => plural(usize::try_from(bytes).unwrap_or_default(), "byte"),
+        1024..1_048_576 => format!("{:.1} KiB", rounded(1024)),
+        1_048_576.. => format!("{:.1} MiB", rounded(1_048_576)),
+    }
+}
+
+/// Returns an age with a readable unit.
+pub(super) fn age(age: Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    match age.as_secs() {
+        0..MINUTE => "just now".to_owned(),
+        seconds @ MINUTE..HOUR => format!("{} min ago", seconds / MINUTE),
+        seconds @ HOUR..DAY => format!("{} h ago", seconds / HOUR),
+        seconds @ DAY.. => format!("{} ago", plural(usize::try_from(seconds / DAY).unwrap_or(usize::MAX), "day")),
+    }
 }

@@ -4,10 +4,11 @@ use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use anyhow::anyhow;
 use speclens_runner::recording::{Entry, PruneMode, Removed, Retention, Usefulness, now_us};
+use speclens_schema::words::plural;
 
 use super::{
-    inventory::{DirectoryOfRecordings, RecordingInventory, State, inventory},
-    list, plural, size,
+    inventory::{DirectoryOfRecordings, RecordingInventory, State, inventory, size},
+    lines,
 };
 use crate::cli::{INVALID, PASSED, output};
 
@@ -43,7 +44,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let mode = if args.dry_run { PruneMode::DryRun } else { PruneMode::Remove };
     let mut text = String::new();
     if args.dry_run {
-        text += &list::lines(&shelves, |shelf, at| chosen[shelf].contains(&at));
+        text += &lines(&shelves, |shelf, at| chosen[shelf].contains(&at));
     }
     let mut sum = Removed::default();
     for (shelf, goes) in shelves.iter().zip(&chosen) {

@@ -13,14 +13,10 @@ use speclens_schema::{
     evidence::{Capture, Ended, Evidence, Exchange, FileLog, TraceAnswer},
     judge::{self, Judged},
     suite::Case,
-    words::nearest,
+    words::{nearest, plural},
 };
 
-use super::{
-    age,
-    inventory::{DirectoryOfRecordings, Item, RecordingInventory, State, inventory, who},
-    plural,
-};
+use super::inventory::{DirectoryOfRecordings, Item, RecordingInventory, State, age, inventory, size, who};
 use crate::{
     cli::{
         INVALID, PASSED,
@@ -246,7 +242,7 @@ fn replies(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
 /// Reports the files that changed.
 fn files(log: &FileLog, say: &mut impl FnMut(&str, &str)) {
     for file in &log.files {
-        let size = file.size.map(|size| format!(", {}", super::size(size))).unwrap_or_default();
+        let size = file.size.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
         say(file.change.as_str(), &format!("{}{size}", file.path));
     }
     if log.cut {
