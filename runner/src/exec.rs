@@ -31,7 +31,6 @@ pub(crate) use inputs::Inputs;
 pub(crate) struct Attempt {
     /// The observation, neither masked nor interpreted.
     pub(crate) evidence: Evidence,
-    /// Notes on truncated output and processes left behind.
     pub(crate) notes: Vec<String>,
 }
 
@@ -44,15 +43,12 @@ pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'
     }
 }
 
-/// The environment of an action.
 #[derive(Clone, Copy)]
 pub(crate) struct ActionContext<'a> {
     pub(crate) job: &'a Job,
-    /// Owner of background processes.
     pub(crate) background: &'a process::Background,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) test: &'a Arc<Case>,
-    /// The place of the test in the suite.
     pub(crate) case: usize,
     pub(crate) subject: &'a Subject,
     pub(crate) repeat: u32,
@@ -60,7 +56,6 @@ pub(crate) struct ActionContext<'a> {
     pub(crate) backend: Option<agent::AgentBackend<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
     pub(crate) hidden: &'a BTreeSet<String>,
-    /// Whether temporary directories are kept for inspection.
     pub(crate) keep: bool,
     pub(crate) version: &'a agent::Version,
     pub(crate) events: &'a Events,
@@ -81,9 +76,7 @@ pub(crate) struct ActionSite {
     /// The base directory of relative paths.
     pub(crate) directory: PathBuf,
     pub(crate) environment: process::Environment,
-    /// Resources of the act to be released.
     pub(crate) closing: Option<agent::Closing>,
-    /// The watch over a target that ran elsewhere.
     pub(crate) watch: Option<Arc<Watch>>,
 }
 

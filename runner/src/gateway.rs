@@ -46,7 +46,6 @@ struct Script {
 #[derive(Clone, Debug)]
 struct Playing {
     scripted_gateway: Arc<ScriptedGateway>,
-    /// The address of the replaced gateway.
     of: String,
     /// The log of the replaced gateway; `{date}` is the day.
     log_of: String,
@@ -120,7 +119,6 @@ impl Gateway {
         }))
     }
 
-    /// Returns the scripted gateway that is being played.
     pub(crate) fn scripted_gateway(&self) -> Option<&ScriptedGateway> {
         Some(&*self.script.as_ref()?.playing.as_ref()?.scripted_gateway)
     }
@@ -185,7 +183,6 @@ impl Gateway {
     }
 }
 
-/// Returns whether an address belongs to the gateway with this base URL.
 fn is_below(address: &str, base_url: &str) -> bool {
     address.strip_prefix(base_url).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
 }

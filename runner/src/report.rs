@@ -55,7 +55,6 @@ pub struct Root {
 }
 
 impl Root {
-    /// Returns a path of the suite as reports name it.
     fn shown(&self, path: &str) -> String {
         let path = lexical(&self.directory.join(path));
         path.strip_prefix(&self.here).unwrap_or(&path).display().to_string()
@@ -194,7 +193,6 @@ impl SuiteReport {
 }
 
 impl SuiteReport {
-    /// Returns the file that a case is in.
     fn path_of<'r>(&'r self, case: &Case) -> Cow<'r, str> {
         match &case.file {
             Some(file) => Cow::Owned(self.root.shown(&file.path)),
@@ -223,7 +221,6 @@ impl SourceText {
         SourceText { path: file.path.clone(), document, secrets: Arc::clone(&self.secrets) }
     }
 
-    /// Returns the source of another place of a problem.
     fn source_of_related<'s>(&'s self, related: &Related) -> Cow<'s, SourceText> {
         match &related.file {
             Some(file) => Cow::Owned(self.of_other(file)),
@@ -254,7 +251,6 @@ impl SourceText {
     }
 }
 
-/// Number of tests by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 struct ResultCounts {
     cases: usize,

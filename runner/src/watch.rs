@@ -10,17 +10,14 @@ use tokio::task::spawn_blocking;
 use self::log::LogWatch;
 use crate::{
     gateway::Gateway,
-    trace::{TraceWatch, Traces},
+    trace::{Identity, TraceWatch, Traces},
 };
 
 /// The watched sources of an act.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
-    /// The log of the gateway.
     pub log: Option<LogWatch>,
-    /// The identity of the watched run.
     pub identity: Identity,
-    /// The watch for its trace.
     pub trace: Option<TraceWatch>,
 }
 
@@ -61,7 +58,6 @@ impl Watch {
         }
     }
 
-    /// Returns what the log says about the run.
     pub(crate) async fn read_log(&self) -> GatewayLog {
         let Some(log) = self.log_of_run().cloned() else { return GatewayLog::default() };
         let identity = self.identity.clone();
@@ -78,19 +74,4 @@ impl Watch {
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         self.trace.as_ref().map(TraceWatch::environment).unwrap_or_default()
     }
-}
-
-/// The identity of a run, which distinguishes its traces from others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// The id of the run: from the gateway's reply, or else the generated one; `None` if not known.
-    pub run_id: Option<String>,
-    /// The session that the gateway was asked to use.
-    pub session_key: Option<String>,
-    /// The agent, if its name is known.
-    pub agent: Option<String>,
-    /// Start time, in microseconds since the Unix epoch.
-    pub started_us: i64,
-    /// End time, if the end was observed.
-    pub ended_us: Option<i64>,
 }

@@ -47,7 +47,6 @@ pub(crate) enum ReportRequest<'a> {
 pub(crate) struct Reports {
     job: Job,
     settings: Config,
-    /// The directory that the reports are written to.
     directory: PathBuf,
     /// Whether `clawspec.yaml` chose it: then it must be in the workspace.
     is_confined: bool,
@@ -71,7 +70,6 @@ impl Reports {
         Some(Reports { job: job.clone(), settings, directory, is_confined })
     }
 
-    /// Returns the directory that the reports are written to.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }

@@ -39,21 +39,16 @@ use crate::{
 /// A suite that is to run.
 #[derive(Debug)]
 pub(crate) struct RunRequest<'a> {
-    /// The suite.
     pub suite: &'a Arc<Suite>,
-    /// The directory that its commands run in.
     pub directory: &'a Path,
     /// The path of its main file relative to that directory.
     pub place: &'a str,
     /// The settings in force, read once for the whole run.
     pub workspace: &'a Workspace,
-    /// The values to mask.
     pub secrets: Arc<Secrets>,
-    /// The current time.
     pub clock: Clock,
     /// The address of the gateway; overrides settings and the environment.
     pub gateway: Option<&'a str>,
-    /// The origin of the request.
     pub origin: RequestOrigin<'a>,
 }
 
@@ -132,12 +127,10 @@ pub(crate) fn prepare(request: RunRequest<'_>) -> Result<Prepared, Refusal> {
 }
 
 impl Prepared {
-    /// Returns the settings in force.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Returns the values to mask in everything that is shown of the suite.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.job.secrets
     }
@@ -152,7 +145,6 @@ impl Prepared {
         &self.job.models
     }
 
-    /// Returns a description of the requests that a trigger would send.
     pub(crate) fn describe(&self, trigger: &TriggerAction, test: &str) -> Vec<String> {
         match &self.job.gateway {
             Some(gateway) => exec::trigger::described(trigger, test, gateway, self.job.clock, &self.job.directory),
@@ -160,13 +152,11 @@ impl Prepared {
         }
     }
 
-    /// Returns the job that records beside the suite.
     pub(crate) fn recording_job(&self) -> Job {
         let store = EvidenceStore::of(&self.settings, &self.job.directory, &self.place, trust::machine);
         self.job(Arc::new(store))
     }
 
-    /// Returns the job that writes into an evidence store.
     pub(crate) fn job(&self, store: Arc<EvidenceStore>) -> Job {
         Job { store, ..self.job.clone() }
     }
@@ -189,7 +179,6 @@ pub(crate) fn models(settings: &Arc<Settings>, requests: usize) -> Models {
     Models::new(Arc::clone(settings), requests, variable)
 }
 
-/// Returns the gateway in force. An address on the command line overrides a script.
 pub(crate) fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
     let gateway = Gateway::of(config, variable, base_url);
     match (&settings.clawspec.gateway, &settings.directory, base_url) {
@@ -210,7 +199,6 @@ fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
     TraceSettings::of(&sources, &gateway.traces, directory, &variable)
 }
 
-/// Returns the value of an environment variable.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

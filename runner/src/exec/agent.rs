@@ -41,7 +41,6 @@ pub(crate) struct TaskAgent<'a> {
     pub test: &'a str,
     /// The model or the program.
     pub backend: AgentBackend<'a>,
-    /// Help mode of the task.
     pub mode: Option<HelpMode>,
 }
 
@@ -57,7 +56,6 @@ pub(crate) enum AgentBackend<'a> {
 /// The environment and the limits of a task.
 #[derive(Clone, Copy)]
 pub(crate) struct TaskContext<'a> {
-    /// The directory of the suite.
     pub suite: &'a Path,
     /// Environment variables that commands do not see unless `env` sets them.
     pub hidden: &'a BTreeSet<String>,
@@ -65,13 +63,9 @@ pub(crate) struct TaskContext<'a> {
     pub secrets: &'a Secrets,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
-    /// Whether a temporary directory is kept for inspection.
     pub keep: bool,
-    /// The version of the program.
     pub version: &'a Version,
-    /// Ends the act early.
     pub cancel: &'a CancellationToken,
-    /// Receives notes about waiting.
     pub notify: &'a (dyn Fn(String) + Sync),
     /// Receives the number of the awaited answer, from 1.
     pub turn: &'a (dyn Fn(u32) + Sync),

@@ -19,8 +19,9 @@ use crate::{
     gateway::Gateway,
     job::Job,
     observe::View,
-    recording, trace,
-    watch::{Identity, Watch},
+    recording,
+    trace::{self, Identity},
+    watch::Watch,
 };
 
 pub(crate) use values::{KnownRun, begun};

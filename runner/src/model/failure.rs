@@ -18,7 +18,6 @@ pub(super) enum Failure {
     /// The provider answered with an error status.
     Status {
         status: u16,
-        /// The provider's advice about retries.
         advice: Advice,
         /// The error text of the provider.
         words: String,
@@ -212,7 +211,6 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// The pause before the first retry; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// The provider's advice about retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Advice {
     /// Whether it asks for a retry; `None` if not reported.

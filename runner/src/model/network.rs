@@ -80,7 +80,6 @@ impl Network {
         }
     }
 
-    /// Makes one request.
     async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
         let (chat, options) = convert::request(request, &self.target);
         let _permit = self.request_limit.permit().await;
@@ -96,7 +95,6 @@ impl Network {
             .map_err(|missing| Failure::Unreadable(format!("it has no {missing}")))
     }
 
-    /// Returns the content of an answer that the library cannot read.
     fn rescued(&self, error: genai::Error) -> Result<Reply, Failure> {
         if let genai::Error::ChatResponseGeneration { response_body, .. } = &error {
             if let Some(failure) = self.error_in_body(response_body) {
@@ -164,7 +162,6 @@ const MAX_IN_FLIGHT: usize = 32;
 
 static OF_PROGRAM: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT);
 
-/// The share of one suite.
 #[derive(Clone, Debug)]
 pub(super) struct RequestLimit(Arc<Semaphore>);
 
@@ -176,7 +173,6 @@ pub(super) struct Permit<'c> {
 }
 
 impl RequestLimit {
-    /// Returns a share with this many requests in flight.
     pub(super) fn new(requests: usize) -> RequestLimit {
         RequestLimit(Arc::new(Semaphore::new(requests.clamp(1, MAX_IN_FLIGHT))))
     }

@@ -31,7 +31,6 @@ pub struct Models {
     /// The keys that are set, by the names of their variables.
     keys: BTreeMap<String, Key>,
     request_limit: RequestLimit,
-    /// The base directory of scripts.
     directory: PathBuf,
     /// The opened models, which share their connections.
     opened: Mutex<BTreeMap<String, Arc<dyn Model>>>,

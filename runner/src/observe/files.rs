@@ -47,7 +47,6 @@ impl State {
         Some(State { directory: metadata.is_dir(), length: metadata.len(), modified_us })
     }
 
-    /// Returns whether it was written late enough.
     fn is_fresh(self, since_us: Option<i64>) -> bool {
         since_us.is_none_or(|since| self.modified_us.is_some_and(|modified| modified >= since))
     }
@@ -125,7 +124,6 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The result of one observation.
 struct Look {
     files: Files,
     cut: bool,
@@ -204,7 +202,6 @@ fn epoch_us(time: SystemTime) -> Option<i64> {
     }
 }
 
-/// Returns the state of a path.
 pub(super) async fn path(path: &str, content: bool, view: &View) -> Answer {
     let path = template::expand(path, &view.directory.to_string_lossy());
     let place = view.directory.join(&path);

@@ -23,12 +23,10 @@ pub(crate) struct View {
     pub(crate) environment: Environment,
     /// Maximum number of bytes kept of each answer.
     pub(crate) limit: usize,
-    /// Owner of background processes of observing commands.
     pub(crate) background: Arc<Background>,
     pub(crate) models: Arc<Models>,
     /// No model may see them.
     pub(crate) secrets: Arc<Secrets>,
-    /// The test that asks.
     pub(crate) test: String,
     /// The output of the act, with secrets masked; `None` if not observed.
     pub(crate) output: Option<Arc<Output>>,
@@ -36,7 +34,6 @@ pub(crate) struct View {
     pub(crate) seen: Arc<Vec<Observation>>,
     pub(crate) gateway: Option<Arc<Gateway>>,
     pub(crate) watch: Option<Arc<Watch>>,
-    /// Cancels every wait.
     pub(crate) cancel: CancellationToken,
     /// Returns the total time for which the program has been suspended: it counts toward no wait.
     pub(crate) suspended: fn() -> Duration,

@@ -18,7 +18,6 @@ pub struct Entry {
     pub about: Result<About, Unusable>,
     /// The texts that it refers to; `None` if they are not known.
     pub(super) texts: Option<Vec<TextRef>>,
-    /// The size of the file.
     pub(super) file_bytes: u64,
 }
 

@@ -26,7 +26,6 @@ const TEXTS: &str = "texts";
 const LOCK: &str = "lock";
 const CHANGES: &str = "changes";
 
-/// The location of recordings.
 #[derive(Debug)]
 pub(super) struct Store {
     home: PathBuf,
@@ -42,7 +41,6 @@ struct Counted {
 }
 
 impl Store {
-    /// Returns the store next to a suite in this directory.
     pub(super) fn beside(directory: &Path) -> Store {
         Store { home: directory.join(DIRECTORY), counted: Mutex::default() }
     }
@@ -63,7 +61,6 @@ impl Store {
         self.texts_directory().join(digest.as_str())
     }
 
-    /// Returns the file that processes lock.
     pub(super) fn lock_path(&self) -> PathBuf {
         self.home.join(LOCK)
     }
@@ -121,7 +118,6 @@ impl Store {
         self.is_own().then(|| fs::metadata(self.directory()).ok()?.modified().ok()).flatten()
     }
 
-    /// Returns the names of the files.
     pub(super) fn list(&self) -> Vec<String> {
         if self.is_own() { names(&self.directory()) } else { Vec::new() }
     }
@@ -185,7 +181,6 @@ impl Store {
         }
     }
 
-    /// Creates the directories of recordings.
     pub(super) fn create(&self) -> io::Result<()> {
         self.prepare(&self.directories())
     }
@@ -292,7 +287,6 @@ pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The mode of the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
     /// With others that share it.

@@ -139,7 +139,6 @@ fn word(status: Status) -> String {
     status.as_str().to_uppercase()
 }
 
-/// A row of a report.
 struct ReportRow<'r> {
     name: String,
     status: Status,

@@ -24,11 +24,8 @@ const MAX_VARIANTS: usize = 3;
 pub(super) struct Failure<'r> {
     /// The tests that it concerns: one, unless an error has its cause outside of the tests.
     pub(super) cases: Vec<&'r Case>,
-    /// The attempt to show.
     pub(super) run: &'r RunResult,
-    /// The failure in that attempt.
     pub(super) kind: FailureKind<'r>,
-    /// Number of attempts that it concerns.
     attempts: usize,
     /// Their share of the attempts of the test; empty if there was only one.
     share: String,
@@ -36,7 +33,6 @@ pub(super) struct Failure<'r> {
     pub(super) variants: Vec<(&'r str, usize)>,
 }
 
-/// Kinds of failures.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FailureKind<'r> {
     /// An assertion does not hold, or has no result.
@@ -48,7 +44,6 @@ pub(super) enum FailureKind<'r> {
 }
 
 impl FailureKind<'_> {
-    /// Returns its status as a word in a sentence.
     pub(super) fn word(self) -> &'static str {
         match self {
             FailureKind::Verdict(judged) => match judged.verdict.outcome.status() {
@@ -69,7 +64,6 @@ impl FailureKind<'_> {
 }
 
 impl Failure<'_> {
-    /// Returns the title of the tests that it concerns.
     pub(super) fn title(&self, report: &SuiteReport) -> String {
         let [case] = &self.cases[..] else { return plural(self.cases.len(), "test") };
         let name = report.masked(&case.name);
@@ -262,7 +256,6 @@ const MAX_REPLY_CHARACTERS: usize = 300;
 /// Maximum number of characters of any other value in an annotation of a line.
 const MAX_VALUE_CHARACTERS: usize = 400;
 
-/// A fact about a failure.
 #[derive(Debug)]
 pub(super) struct Detail {
     pub(super) kind: DetailKind,
@@ -270,7 +263,6 @@ pub(super) struct Detail {
     pub(super) text: String,
 }
 
-/// Kinds of facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DetailKind {
     Expected,
@@ -316,7 +308,6 @@ impl<'r> EvidenceReader<'r> {
     }
 }
 
-/// Returns the facts about a failed assertion of an attempt with this evidence.
 pub(super) fn of_verdict(report: &SuiteReport, verdict: &Verdict, evidence: Option<&Evidence>) -> Vec<Detail> {
     let mut details = Vec::new();
     let mut add = |kind, text: &str| {

@@ -147,7 +147,6 @@ fn skipped<'r>(report: &'r SuiteReport, case: &'r Case, outcome: &CaseResult) ->
     Some(simple("skipped", Severity::Information, message, source, range))
 }
 
-/// Returns another place of a verdict.
 pub(super) fn elsewhere(
     report: &SuiteReport,
     source: &SourceText,

@@ -425,7 +425,6 @@ fn summary(text: &mut String, reports: &[SuiteReport]) {
     );
 }
 
-/// A place to underline.
 struct Mark {
     range: Range<usize>,
     label: Option<String>,

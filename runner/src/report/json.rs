@@ -79,7 +79,6 @@ fn suite<'r>(report: &'r SuiteReport, content: Content, settings: &mut BTreeSet<
     without_null(entry, &["version", "subjects", "cases"])
 }
 
-/// Returns the results of a model. Whether it meets its threshold is a gate.
 fn score(SubjectScore { subject: who, score, .. }: &SubjectScore<'_>) -> Value {
     json!({
         "subject": subject(who),

@@ -35,7 +35,8 @@ use crate::{
     model::Model,
     observe::{self, Observations, View},
     recording::{self, Recorded},
-    watch::{Identity, Watch, log},
+    trace::Identity,
+    watch::{Watch, log},
 };
 
 /// A run that was started elsewhere.
@@ -47,7 +48,6 @@ struct ExternalRun {
     failure: Option<String>,
 }
 
-/// Whether the act begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     Act,
@@ -249,7 +249,6 @@ impl Run {
         }
     }
 
-    /// Returns the needs of the claims at a moment.
     fn needs(&self, unit: &Unit, moment: ObservationTime, context: &Context) -> Result<Vec<Need>, Box<RunResult>> {
         // This takes microseconds, but a claim may panic.
         catch_unwind(AssertUnwindSafe(|| self.case(unit).needs(moment, context))).map_err(|_| {

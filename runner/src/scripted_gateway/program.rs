@@ -11,7 +11,6 @@ use super::{
     state::GatewayState,
 };
 
-/// The result of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Printed {
     pub(crate) exit_code: i32,

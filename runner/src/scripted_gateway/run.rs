@@ -46,7 +46,6 @@ pub(super) struct ScriptedRun {
     caller: Caller,
 }
 
-/// The caller of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
     /// A client of the webhook.
@@ -54,13 +53,9 @@ pub(super) enum Caller {
     /// The program `openclaw`.
     Program,
     /// Another run.
-    Run {
-        /// Number of runs that wait for this one.
-        depth: usize,
-    },
+    Run { depth: usize },
 }
 
-/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// After its last step.
@@ -111,7 +106,6 @@ impl ScriptedRun {
         &self.state.lines.runs[self.index]
     }
 
-    /// Returns whether a step decides when the run is answered.
     pub(super) fn answers_itself(&self) -> bool {
         self.run().steps.iter().any(|step| step.item.answer.is_some())
     }
@@ -124,7 +118,6 @@ impl ScriptedRun {
         }
     }
 
-    /// Returns the answer of a run.
     pub(super) fn answer(&self, reply: &Reply) -> Answer {
         let body = match &reply.body {
             None => match self.caller {

@@ -24,13 +24,10 @@ enum Kind {
 #[derive(Debug)]
 pub(super) struct SpanId(String);
 
-/// The spans of a run.
 #[derive(Debug)]
 pub(super) struct Trace {
     id: String,
-    /// The seed of the span ids.
     seed: String,
-    /// The span of the run itself.
     root: String,
     parent: Option<String>,
     made: u32,
@@ -48,7 +45,6 @@ impl Span {
         )
     }
 
-    /// Returns the span of a run that another agent started.
     pub(super) fn agent(agent: &str) -> Span {
         let attributes = [
             ("gen_ai.operation.name", "invoke_agent".into()),
@@ -59,13 +55,11 @@ impl Span {
         Span::new(format!("invoke_agent {agent}"), Kind::Internal, attributes)
     }
 
-    /// Returns the span of a call of a tool.
     pub(super) fn tool(name: &str) -> Span {
         let attributes = [("gen_ai.operation.name", "execute_tool".into()), ("gen_ai.tool.name", name.into())];
         Span::new(format!("execute_tool {name}"), Kind::Internal, attributes)
     }
 
-    /// Returns the span of a call of a model.
     pub(super) fn model(call: &ModelCall) -> Span {
         let attributes = [
             ("gen_ai.operation.name", "chat".into()),
@@ -77,7 +71,6 @@ impl Span {
         Span::new(format!("chat {}", &*call.name), Kind::Client, attributes.into_iter().chain(cost))
     }
 
-    /// Returns a span that the script writes itself.
     pub(super) fn named(name: &str, attributes: Map<String, Value>) -> Span {
         Span { name: name.to_owned(), kind: Kind::Internal, attributes, error: None }
     }
@@ -94,18 +87,15 @@ impl Span {
 }
 
 impl Trace {
-    /// Returns the trace of a run.
     pub(super) fn begin(run_id: &str) -> Trace {
         let id = hexadecimal(&Sha256::digest(format!("trace {run_id}"))[..16]);
         Trace::with(id, run_id, None)
     }
 
-    /// Returns the trace of a run that a call of this one started.
     pub(super) fn below(&self, run_id: &str, call: &SpanId) -> Trace {
         Trace::with(self.id.clone(), run_id, Some(call.0.clone()))
     }
 
-    /// Returns the id of a call's span.
     pub(super) fn open(&mut self) -> SpanId {
         SpanId(self.next())
     }
@@ -128,12 +118,10 @@ impl Trace {
         &self.id
     }
 
-    /// Returns the id of the span of the run.
     pub(super) fn root(&self) -> &str {
         &self.root
     }
 
-    /// Returns the number of the next call of a tool.
     pub(super) fn next_call(&mut self) -> u32 {
         self.calls += 1;
         self.calls
@@ -185,7 +173,6 @@ impl Trace {
     }
 }
 
-/// Returns the request of an exporter with spans of a resource with these attributes.
 pub(super) fn export(spans: Vec<Value>, resource: &Map<String, Value>) -> Value {
     let mut attributes = vec![attribute("service.name", &"openclaw".into())];
     attributes.extend(resource.iter().map(|(name, value)| attribute(name, value)));
@@ -199,7 +186,6 @@ fn attribute(name: &str, value: &Value) -> Value {
     json!({ "key": name, "value": any(value) })
 }
 
-/// Returns a value as OTLP writes it.
 fn any(value: &Value) -> Value {
     match value {
         Value::Null => json!({}),

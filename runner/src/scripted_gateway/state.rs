@@ -35,10 +35,8 @@ pub(super) struct GatewayState {
     /// The path of the log from the root, with its templates.
     pub(super) log: String,
     pub(super) receiver: Mutex<Option<Receiver>>,
-    /// Held while a line is written.
     pub(super) logging: tokio::sync::Mutex<()>,
     pub(super) faults: Mutex<Vec<String>>,
-    /// Number of runs that were started.
     pub(super) started: AtomicU64,
     pub(super) cancel: CancellationToken,
 }
@@ -79,16 +77,13 @@ impl GatewayState {
     }
 }
 
-/// The receiver of spans.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     pub(super) address: String,
-    /// The resource attributes that started programs add.
     pub(super) resource: Map<String, Value>,
 }
 
 impl Receiver {
-    /// Reads the variables of OpenTelemetry.
     pub(super) fn of(environment: &[(String, String)]) -> Option<Receiver> {
         let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         let address = value("OTEL_EXPORTER_OTLP_ENDPOINT")?.trim_end_matches('/').to_owned();
@@ -131,7 +126,6 @@ impl Time {
     }
 }
 
-/// Returns a UUID derived from a text.
 pub(super) fn uuid(seed: &str) -> String {
     let digits = hexadecimal(&Sha256::digest(seed.as_bytes())[..16]);
     format!("{}-{}-4{}-8{}-{}", &digits[..8], &digits[8..12], &digits[13..16], &digits[17..20], &digits[20..])

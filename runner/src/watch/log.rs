@@ -20,7 +20,8 @@ use crate::observe::content;
 use family::{Family, Member};
 use scan::{At, ScanResult, Source};
 
-use super::{Identity, Watch};
+use super::Watch;
+use crate::trace::Identity;
 
 /// Maximum number of bytes of an answer.
 const MAX_BYTES: usize = 768 * 1024;
@@ -42,7 +43,6 @@ pub(crate) struct LogWatch {
     marks: Arc<[Mark]>,
 }
 
-/// The position of one file.
 #[derive(Debug)]
 struct Mark {
     path: String,
@@ -68,9 +68,7 @@ enum FileKey {
 /// The lines found in a log.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// The answer.
     pub answer: LogAnswer,
-    /// Whether a line of the run is half-written.
     pub is_half: bool,
 }
 
@@ -107,12 +105,10 @@ impl LogWatch {
         }
     }
 
-    /// Returns what the log says about a run.
     pub(crate) fn read(&self, identity: &Identity) -> GatewayLog {
         GatewayLog::of(&self.collect(identity), identity.run_id.as_deref().unwrap_or_default())
     }
 
-    /// Returns the lines of the run since the watch began.
     pub(crate) fn collect(&self, identity: &Identity) -> LogAnswer {
         let run = identity.run_id.clone().unwrap_or_default();
         self.reading(&LogNeed { path: None, run, moment: ObservationTime::After }, identity).answer
@@ -186,7 +182,6 @@ pub(crate) fn of_external_run(identity: &Identity, pattern: &str, directory: &Pa
     GatewayLog::of(&look(&need, pattern, directory, Some(&watch)).answer, &need.run)
 }
 
-/// A file to read.
 struct Opened<'m> {
     path: String,
     file: Result<File, ReadFailure>,

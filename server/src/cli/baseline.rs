@@ -133,10 +133,8 @@ fn did_you_mean<'n>(unknown: &str, names: impl Iterator<Item = &'n str>) -> Stri
 #[derive(Debug)]
 struct Store {
     path: PathBuf,
-    /// The name in messages.
     name: String,
     baselines: Baselines,
-    /// Whether the file exists.
     exists: bool,
 }
 
@@ -210,7 +208,6 @@ fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, 
     Ok(suite.cases.iter().enumerate().filter(|(_, case)| is_chosen(case)).collect())
 }
 
-/// Returns the rules that measure the runs of a suite.
 fn measuring(loaded: &Loaded) -> Arc<Measuring> {
     let files = loaded.workspace.files(&loaded.directory, &loaded.place);
     let scoring = Scoring::of(&loaded.workspace.settings);
@@ -232,7 +229,6 @@ fn prepare(loaded: &Loaded, suite: &Arc<Suite>, clock: Clock, gateway: Option<&s
     })
 }
 
-/// Returns baselines as text.
 fn human(baselines: &BTreeMap<String, Baseline>) -> String {
     let mut text = String::new();
     for (name, Baseline { captured_at, runs, metrics }) in baselines {

@@ -403,7 +403,6 @@ pub(super) async fn run(
     result
 }
 
-/// Returns the exit code for the result of one suite.
 fn result_code(result: &SuiteResult) -> u8 {
     match (result.failed, result.inconclusive) {
         (true, _) => FAILED,
@@ -412,7 +411,6 @@ fn result_code(result: &SuiteResult) -> u8 {
     }
 }
 
-/// Returns the exit code for the results of suites.
 pub(super) fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
     let results = || reports.iter().filter_map(|report| report.result.as_ref());
     if cancelled {

@@ -31,12 +31,10 @@ pub(super) fn environment(action: &AgentAction, directory: &Path, hidden: &BTree
     Environment { set, removed }
 }
 
-/// The shell of a task.
 #[derive(Debug)]
 pub(super) struct Shell {
     pub(super) directory: PathBuf,
     pub(super) environment: Environment,
-    /// Background processes of the commands.
     pub(super) background: Background,
     pub(super) cancel: CancellationToken,
 }
@@ -82,7 +80,6 @@ impl Deadline {
         }
     }
 
-    /// Returns the time since the beginning.
     pub(super) fn elapsed(self) -> Duration {
         self.timer.elapsed()
     }

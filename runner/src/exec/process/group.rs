@@ -60,7 +60,6 @@ pub(in crate::exec) const FIRST_INPUT_BYTES: usize = 4 * 1024;
 /// Maximum number of bytes of a shell's standard error about a script that it cannot read.
 const MAX_ERROR_BYTES: usize = 4 * 1024;
 
-/// Returns the script with its prefix.
 pub(super) fn gated(script: &str, input: &[u8]) -> String {
     let gate = if input.is_empty() { GATE_WITHOUT_INPUT } else { GATE };
     format!("{gate}{script}")
@@ -226,7 +225,6 @@ impl Group {
         !reused && test_kill_process_group(self.id).is_ok()
     }
 
-    /// Returns whether any process of the group is running.
     pub(super) fn is_running(&self) -> bool {
         self.is_alive() && has_running(self.id)
     }

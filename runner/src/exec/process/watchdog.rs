@@ -39,7 +39,6 @@ pub(super) fn prepare() {
     with(Watchdog::prepare);
 }
 
-/// Reports that a group begins.
 pub(super) fn begun(group: Pid) {
     with(|watchdog| watchdog.begun(group));
 }
@@ -49,7 +48,6 @@ pub(super) fn over(group: Pid) {
     with(|watchdog| watchdog.over(group));
 }
 
-/// Returns the running groups.
 pub(super) fn live() -> Vec<Pid> {
     with(|watchdog| watchdog.lines.iter().copied().flatten().collect())
 }
@@ -68,12 +66,10 @@ struct Watchdog {
     is_failure_reported: bool,
 }
 
-/// A waiting shell.
 #[derive(Debug)]
 struct Watcher {
     shell: Child,
     file: File,
-    /// Ends with the program.
     _pipe: PipeWriter,
 }
 
@@ -167,9 +163,7 @@ fn nameless() -> io::Result<File> {
 static CLOCK: Mutex<Clock> = Mutex::new(Clock { past: Duration::ZERO, since: None });
 
 struct Clock {
-    /// The total time of past suspensions.
     past: Duration,
-    /// Start of the current suspension.
     since: Option<Instant>,
 }
 

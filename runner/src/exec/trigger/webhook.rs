@@ -78,7 +78,6 @@ pub(super) fn cancelled() -> RunError {
     RunError { kind: RunErrorKind::Cancelled, message }
 }
 
-/// A request to the gateway.
 #[derive(Clone, Copy)]
 struct Sent<'a> {
     gateway: &'a Gateway,

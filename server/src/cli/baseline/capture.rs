@@ -57,7 +57,6 @@ pub(super) struct Args {
 /// Maximum number of runs of one scenario.
 const MAX_RUNS: usize = 1000;
 
-/// The result for one scenario.
 struct Captured {
     name: String,
     outcome: Result<Measures, Refused>,

@@ -53,7 +53,6 @@ struct Compared {
     baseline_date: Option<String>,
     compare: Compare,
     status: Status,
-    /// The reason why nothing is compared.
     reason: Option<String>,
     checks: Vec<Checked>,
 }
@@ -68,7 +67,6 @@ struct Checked {
     drift: Option<f64>,
     limit: Option<f64>,
     status: Status,
-    /// The reason why the result is unknown.
     reason: Option<String>,
     #[serde(skip)]
     is_difference: bool,

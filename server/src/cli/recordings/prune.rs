@@ -75,7 +75,6 @@ fn summary(removed: &Removed, dry_run: bool) -> String {
 }
 
 impl Args {
-    /// Returns the indices of the recordings to remove.
     fn chosen(&self, shelf: &DirectoryOfRecordings) -> BTreeSet<usize> {
         if !self.all && !self.stale && self.older_than.is_none() {
             return beyond_limits(shelf);

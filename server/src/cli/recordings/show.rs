@@ -239,7 +239,6 @@ fn replies(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Reports the files that changed.
 fn files(log: &FileLog, say: &mut impl FnMut(&str, &str)) {
     for file in &log.files {
         let size = file.size.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
@@ -261,7 +260,6 @@ fn judged(verdicts: &[Judged], say: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Returns the start of the output of one of several commands.
 fn cut(text: &str) -> String {
     const MAX_LINES: usize = 20;
     const MAX_CHARACTERS: usize = 2_000;

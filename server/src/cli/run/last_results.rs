@@ -16,7 +16,6 @@ use crate::cli::load::Loaded;
 pub(super) struct LastResults {
     /// The tests of each suite whose recordings do not pass, or do not match what the test does now.
     pub(super) failing: Vec<BTreeSet<usize>>,
-    /// Number of tests that have a recording.
     recorded: usize,
     /// Number of tests without a recording.
     unrecorded: usize,
