@@ -8,40 +8,30 @@ pub mod program;
 pub(crate) mod temporary;
 pub mod trigger;
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use speclens_schema::{
     dialect::Dialect,
     evidence::{Context, Ended, Evidence, Exit, RunError, RunErrorKind},
-    mask::Secrets,
     suite::{Action, ActionKind, AgentAction, Case, CommandAction, Subject},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    clock::Clock,
     event::{Event, Events},
-    files::DiskFiles,
-    gateway::Gateway,
+    job::Job,
     observe::View,
-    trace::Traces,
     watch::Watch,
 };
 
-pub use inputs::Inputs;
+pub(crate) use inputs::Inputs;
 
 /// The evidence of an attempt, and notes about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Attempt {
+pub(crate) struct Attempt {
     /// The observation, neither masked nor interpreted.
-    pub evidence: Evidence,
-    /// Notes on truncated output and processes left behind.
-    pub notes: Vec<String>,
+    pub(crate) evidence: Evidence,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Returns the kind of test, in the plural, whose action this version does not perform; `None` if it does.
@@ -53,77 +43,47 @@ pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'
     }
 }
 
-/// The environment of an action.
 #[derive(Clone, Copy)]
-pub struct ActionContext<'a> {
-    /// The format of the suite.
-    pub dialect: Dialect,
-    /// The directory of the suite.
-    pub directory: &'a Path,
-    /// The files of the workspace that decide what commands do.
-    pub files: &'a Arc<DiskFiles>,
-    /// Maximum number of bytes kept of each output stream.
-    pub output_limit: usize,
-    /// Owner of background processes.
-    pub background: &'a process::Background,
-    /// Ends the action early.
-    pub cancel: &'a CancellationToken,
-    /// The test.
-    pub test: &'a Arc<Case>,
-    /// The place of the test in the suite.
-    pub case: usize,
-    /// The subject that acts.
-    pub subject: &'a Subject,
-    /// Index of the repetition, from 0.
-    pub repeat: u32,
+pub(crate) struct ActionContext<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) background: &'a process::Background,
+    pub(crate) cancel: &'a CancellationToken,
+    pub(crate) test: &'a Arc<Case>,
+    pub(crate) case: usize,
+    pub(crate) subject: &'a Subject,
+    pub(crate) repeat: u32,
     /// The backend of a task; `None` for other actions.
-    pub backend: Option<agent::AgentBackend<'a>>,
+    pub(crate) backend: Option<agent::AgentBackend<'a>>,
     /// Environment variables that commands of an agent do not see unless the suite sets them.
-    pub hidden: &'a BTreeSet<String>,
-    /// The secrets, which no model may see.
-    pub secrets: &'a Secrets,
-    /// Whether temporary directories are kept for inspection.
-    pub keep: bool,
-    /// The current time.
-    pub clock: Clock,
-    /// The version of the program under test.
-    pub version: &'a agent::Version,
-    /// Receives events about waiting.
-    pub events: &'a Events,
-    /// The gateway for targets that run elsewhere.
-    pub gateway: Option<&'a Arc<Gateway>>,
-    /// The source of traces.
-    pub traces: &'a Arc<Traces>,
+    pub(crate) hidden: &'a BTreeSet<String>,
+    pub(crate) keep: bool,
+    pub(crate) version: &'a agent::Version,
+    pub(crate) events: &'a Events,
 }
 
 /// The result of an action, and the files that decided it.
 #[derive(Debug)]
-pub struct ActionResult {
-    /// The attempt.
-    pub attempt: Attempt,
+pub(crate) struct ActionResult {
+    pub(crate) attempt: Attempt,
     /// The inputs as they were at the beginning; `None` without inputs.
-    pub inputs: Option<Inputs>,
-    /// The site of the action.
-    pub site: ActionSite,
+    pub(crate) inputs: Option<Inputs>,
+    pub(crate) site: ActionSite,
 }
 
 /// The site of an action, for claims that need more than its evidence.
 #[derive(Debug, Default)]
-pub struct ActionSite {
+pub(crate) struct ActionSite {
     /// The base directory of relative paths.
-    pub directory: PathBuf,
-    /// The environment of its commands.
-    pub environment: process::Environment,
-    /// Resources of the act to be released.
-    pub closing: Option<agent::Closing>,
-    /// The watch over a target that ran elsewhere.
-    pub watch: Option<Arc<Watch>>,
+    pub(crate) directory: PathBuf,
+    pub(crate) environment: process::Environment,
+    pub(crate) closing: Option<agent::Closing>,
+    pub(crate) watch: Option<Arc<Watch>>,
 }
 
 /// Performs an action; `view` is for actions that check whether they are done. This is the only place that
 /// distinguishes the kinds of actions: a new kind needs its arm here, its fields in [`Action`], and nothing else in the
 /// runner.
-pub async fn perform(
+pub(crate) async fn perform(
     action: &Action,
     context: Context,
     action_context: ActionContext<'_>,
@@ -131,21 +91,22 @@ pub async fn perform(
 ) -> ActionResult {
     match action {
         Action::Command(command) => {
-            let inputs = Inputs::before(command, action_context.files).await;
+            let inputs = Inputs::before(command, &action_context.job.files).await;
             let attempt = self::command(command, context, action_context).await;
-            ActionResult { attempt, inputs: Some(inputs), site: ActionSite::of_suite(action_context) }
+            ActionResult { attempt, inputs: Some(inputs), site: ActionSite::of_suite(action_context.job) }
         }
         Action::Agent(task) => match action_context.backend {
             Some(backend) => agent(task, backend, context, action_context).await,
-            None => ActionResult::without_act(
-                Attempt::with_error(context, RunErrorKind::Provider, NO_MODEL),
-                action_context,
-            ),
+            None => {
+                let attempt = Attempt::with_error(context, RunErrorKind::Provider, NO_MODEL);
+                ActionResult::without_act(attempt, action_context.job)
+            }
         },
         Action::Trigger(trigger) => trigger::perform(trigger, context, action_context, view).await,
         Action::Prompt(_) | Action::None => {
-            let message = refusal(action_context.dialect, action).unwrap_or_default();
-            ActionResult::without_act(Attempt::with_error(context, RunErrorKind::Unsupported, message), action_context)
+            let message = refusal(action_context.job.suite.dialect, action).unwrap_or_default();
+            let attempt = Attempt::with_error(context, RunErrorKind::Unsupported, message);
+            ActionResult::without_act(attempt, action_context.job)
         }
     }
 }
@@ -165,10 +126,10 @@ async fn agent(
         Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
     };
     let task_context = agent::TaskContext {
-        suite: action_context.directory,
+        suite: &action_context.job.directory,
         hidden: action_context.hidden,
-        secrets: action_context.secrets,
-        output_limit: action_context.output_limit,
+        secrets: &action_context.job.secrets,
+        output_limit: action_context.job.output_limit,
         keep: action_context.keep,
         version: action_context.version,
         cancel: action_context.cancel,
@@ -181,21 +142,22 @@ async fn agent(
         },
     };
     let agent = agent::TaskAgent { test: &action_context.test.name, backend, mode };
-    let inputs = Inputs::before_task(task, action_context.files).await;
+    let inputs = Inputs::before_task(task, &action_context.job.files).await;
     let (attempt, site) = agent::perform(task, agent, context, task_context).await;
-    ActionResult { attempt, inputs: Some(inputs), site: site.unwrap_or_else(|| ActionSite::of_suite(action_context)) }
+    let site = site.unwrap_or_else(|| ActionSite::of_suite(action_context.job));
+    ActionResult { attempt, inputs: Some(inputs), site }
 }
 
 impl ActionSite {
     /// Returns the directory of the suite with the environment of this program: the site where the act begins, and of
     /// observations before it.
-    pub fn of_suite(action_context: ActionContext<'_>) -> ActionSite {
-        ActionSite { directory: action_context.directory.to_owned(), ..ActionSite::default() }
+    pub(crate) fn of_suite(job: &Job) -> ActionSite {
+        ActionSite { directory: job.directory.clone(), ..ActionSite::default() }
     }
 
     /// Closes the site once all needs of claims have been observed there: releases the resources of the act and ends
     /// the processes that the attempt left running. Returns error messages.
-    pub async fn close(self, background: &process::Background) -> Vec<String> {
+    pub(crate) async fn close(self, background: &process::Background) -> Vec<String> {
         match self.closing {
             Some(closing) => closing.close(background).await,
             None => {
@@ -208,8 +170,8 @@ impl ActionSite {
 
 impl ActionResult {
     /// Returns an attempt that ended before its act.
-    pub fn without_act(attempt: Attempt, action_context: ActionContext<'_>) -> ActionResult {
-        ActionResult { attempt, inputs: None, site: ActionSite::of_suite(action_context) }
+    pub(crate) fn without_act(attempt: Attempt, job: &Job) -> ActionResult {
+        ActionResult { attempt, inputs: None, site: ActionSite::of_suite(job) }
     }
 }
 
@@ -221,7 +183,7 @@ pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
 
 /// Runs the command of a test in the suite's directory.
 async fn command(action: &CommandAction, context: Context, action_context: ActionContext<'_>) -> Attempt {
-    let ActionContext { directory, output_limit: limit, background, cancel, .. } = action_context;
+    let ActionContext { job, background, cancel, .. } = action_context;
     let script = match &action.expanded {
         Ok(script) => script,
         Err(names) => return Attempt::with_error(context, RunErrorKind::MissingVariable, missing(names)),
@@ -229,11 +191,11 @@ async fn command(action: &CommandAction, context: Context, action_context: Actio
     let timeout = Duration::from_millis(action.timeout_ms);
     let command = process::Command {
         program: process::Program::shell(script),
-        directory,
+        directory: &job.directory,
         environment: &process::Environment::default(),
         input: &[],
         timeout,
-        output: process::Output::Kept(limit),
+        output: process::Output::Kept(job.output_limit),
     };
     let finished = process::run(command, background, cancel).await;
     let mut notes = finished.notes;
@@ -256,12 +218,12 @@ fn missing(names: &[String]) -> String {
 
 impl Attempt {
     /// Returns an attempt without observations.
-    pub fn begun(context: Context) -> Attempt {
+    pub(crate) fn begun(context: Context) -> Attempt {
         Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
     }
 
     /// Returns an attempt that ended with an error before its act.
-    pub fn with_error(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
+    pub(crate) fn with_error(context: Context, kind: RunErrorKind, message: impl Into<String>) -> Attempt {
         let error = Some(RunError { kind, message: message.into() });
         Attempt { evidence: Evidence { context, error, ..Evidence::default() }, notes: Vec::new() }
     }

@@ -2,9 +2,7 @@
 //! never outside the directory, except for files of its workspace that a command names or that settings declare.
 
 mod declared;
-mod digests;
 mod disk;
-mod paths;
 mod tree;
 
 use std::{
@@ -22,13 +20,10 @@ use speclens_schema::{
 };
 
 use declared::DeclaredInputs;
-use digests::Digests;
-use disk::{kind_of, read_bounded, without_links};
-use paths::{normal, normal_from};
+use disk::{Digests, kind_of, normal, normal_from, read_bounded, without_links};
 
 pub use declared::Declared;
-pub use disk::open_regular;
-pub use paths::{lexical, relative_path, slashed};
+pub use disk::{lexical, open_regular, relative_path, slashed};
 
 /// Maximum number of entries of a listed directory.
 const MAX_LISTED_ENTRIES: usize = 10_000;
@@ -53,7 +48,6 @@ pub struct DiskFiles {
     follows: bool,
     /// Whether the files that a main file names are checked along with it.
     with_parts: bool,
-    /// The directory of the whole workspace.
     workspace: Option<PathBuf>,
     /// The folders and the workspace, with symbolic links resolved.
     reach: OnceLock<Vec<PathBuf>>,
@@ -69,26 +63,30 @@ struct Cache {
     generation: u64,
     /// The root with symbolic links resolved; `None` inside if there is no such directory.
     real_root: Option<Option<PathBuf>>,
-    /// The inputs that settings declare. Never cleared.
     declared: Option<Arc<Declared>>,
-    /// The files found for them.
     declared_inputs: Option<Arc<DeclaredInputs>>,
-    kinds: HashMap<String, Option<FileKind>>,
-    contents: HashMap<String, Result<Arc<[u8]>, String>>,
-    digests: HashMap<String, Option<String>>,
-    digests_beyond: HashMap<String, Option<String>>,
-    lists: HashMap<String, Vec<(String, FileKind)>>,
-    trees: HashMap<String, Inputs>,
-    /// The results for paths that the suite names.
-    named: HashMap<String, Resolved>,
-    named_contents: HashMap<String, Result<Arc<[u8]>, String>>,
-    named_lists: HashMap<String, Vec<(String, FileKind)>>,
+    paths: HashMap<String, PathFacts>,
     /// The paths that this cache depends on, as they are written, and the targets of links.
     seen: BTreeSet<PathBuf>,
     /// The directories among them whose entries matter.
     listed: HashSet<PathBuf>,
     /// The files that were read, as they are written.
     read: HashSet<PathBuf>,
+}
+
+/// The known answers about a path, as it is written.
+#[derive(Debug, Default)]
+struct PathFacts {
+    kind: Option<Option<FileKind>>,
+    content: Option<Result<Arc<[u8]>, String>>,
+    digest: Option<Option<String>>,
+    digest_beyond: Option<Option<String>>,
+    list: Option<Vec<(String, FileKind)>>,
+    tree: Option<Inputs>,
+    /// The answers if the suite names the path outright.
+    named: Option<Resolved>,
+    named_content: Option<Result<Arc<[u8]>, String>>,
+    named_list: Option<Vec<(String, FileKind)>>,
 }
 
 impl DiskFiles {
@@ -200,7 +198,6 @@ impl DiskFiles {
         self.cache().read.contains(path)
     }
 
-    /// Returns the text of an open document.
     fn buffer(&self, path: &str) -> Option<String> {
         self.buffers.as_ref()?.text(&lexical(&self.root.join(path)))
     }
@@ -222,17 +219,12 @@ impl DiskFiles {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the value of a table for a path. A missing value is computed while others may use the cache.
-    fn known<T: Clone>(
-        &self,
-        table: impl Fn(&mut Cache) -> &mut HashMap<String, T>,
-        path: &str,
-        find: impl FnOnce() -> T,
-    ) -> T {
+    /// Returns a fact about a path. A missing one is found while others may use the cache.
+    fn known<T: Clone>(&self, path: &str, fact: fn(&mut PathFacts) -> &mut Option<T>, find: impl FnOnce() -> T) -> T {
         let generation = {
             let mut cache = self.cache();
-            if let Some(known) = table(&mut cache).get(path) {
-                return known.clone();
+            if let Some(known) = cache.paths.get_mut(path).and_then(|facts| fact(facts).clone()) {
+                return known;
             }
             cache.generation
         };
@@ -240,12 +232,11 @@ impl DiskFiles {
         let mut cache = self.cache();
         // A result from a time when files changed may be outdated.
         if cache.generation == generation {
-            table(&mut cache).insert(path.to_owned(), found.clone());
+            *fact(cache.paths.entry(path.to_owned()).or_default()) = Some(found.clone());
         }
         found
     }
 
-    /// Returns the root with symbolic links resolved.
     fn real_root(&self) -> Option<PathBuf> {
         let generation = {
             let cache = self.cache();
@@ -413,15 +404,12 @@ impl Files for DiskFiles {
     }
 
     fn kind(&self, path: &str) -> Option<FileKind> {
-        self.known(
-            |cache| &mut cache.kinds,
-            path,
-            || {
-                let metadata = self.real(path).and_then(|path| fs::metadata(path).ok());
-                let on_disk = metadata.map(|metadata| kind_of(&metadata));
-                on_disk.or_else(|| self.buffer(path).map(|_| FileKind::File))
-            },
-        )
+        let find = || {
+            let metadata = self.real(path).and_then(|path| fs::metadata(path).ok());
+            let on_disk = metadata.map(|metadata| kind_of(&metadata));
+            on_disk.or_else(|| self.buffer(path).map(|_| FileKind::File))
+        };
+        self.known(path, |facts| &mut facts.kind, find)
     }
 
     fn changed(&self, path: &str) -> Option<String> {
@@ -431,66 +419,54 @@ impl Files for DiskFiles {
     }
 
     fn read(&self, path: &str) -> Result<Arc<[u8]>, String> {
-        self.known(
-            |cache| &mut cache.contents,
-            path,
-            || {
-                self.cache().read.insert(lexical(&self.root.join(path)));
-                match self.real(path) {
-                    Some(real) => match self.buffer(path) {
-                        Some(text) => Ok(text.into_bytes().into()),
-                        None => read_bounded(&real),
-                    },
-                    None => Err("it is outside the directory of the suite".to_owned()),
-                }
-            },
-        )
+        let find = || {
+            self.cache().read.insert(lexical(&self.root.join(path)));
+            match self.real(path) {
+                Some(real) => match self.buffer(path) {
+                    Some(text) => Ok(text.into_bytes().into()),
+                    None => read_bounded(&real),
+                },
+                None => Err("it is outside the directory of the suite".to_owned()),
+            }
+        };
+        self.known(path, |facts| &mut facts.content, find)
     }
 
     fn digest(&self, path: &str) -> Option<String> {
-        self.known(
-            |cache| &mut cache.digests,
-            path,
-            || {
-                self.cache().read.insert(lexical(&self.root.join(path)));
-                let real = self.real(path)?;
-                match self.buffer(path) {
-                    Some(text) => Some(digest(text.as_bytes())),
-                    None => self.digests.of_one(&real),
-                }
-            },
-        )
+        let find = || {
+            self.cache().read.insert(lexical(&self.root.join(path)));
+            let real = self.real(path)?;
+            match self.buffer(path) {
+                Some(text) => Some(digest(text.as_bytes())),
+                None => self.digests.of_one(&real),
+            }
+        };
+        self.known(path, |facts| &mut facts.digest, find)
     }
 
     fn digest_beyond(&self, path: &str) -> Option<String> {
-        self.known(
-            |cache| &mut cache.digests_beyond,
-            path,
-            || {
-                let place = self.root.join(path);
-                self.see(lexical(&place));
-                let workspace = self.workspace.as_ref()?;
-                let real = fs::canonicalize(&place).ok().filter(|real| real.starts_with(workspace))?;
-                self.see(real.clone());
-                self.digests.of_one(&real)
-            },
-        )
+        let find = || {
+            let place = self.root.join(path);
+            self.see(lexical(&place));
+            let workspace = self.workspace.as_ref()?;
+            let real = fs::canonicalize(&place).ok().filter(|real| real.starts_with(workspace))?;
+            self.see(real.clone());
+            self.digests.of_one(&real)
+        };
+        self.known(path, |facts| &mut facts.digest_beyond, find)
     }
 
     fn tree(&self, directory: &str) -> Inputs {
-        self.known(
-            |cache| &mut cache.trees,
-            directory,
-            || {
-                let place = lexical(&self.root.join(directory));
-                self.see(place.clone());
-                let Some(real) = self.own_directory(&place) else { return Inputs::new() };
-                tree::look(&real, &normal_from(directory), &self.digests, |below| {
-                    self.follow(place.join(below));
-                    self.follow(real.join(below));
-                })
-            },
-        )
+        let find = || {
+            let place = lexical(&self.root.join(directory));
+            self.see(place.clone());
+            let Some(real) = self.own_directory(&place) else { return Inputs::new() };
+            tree::look(&real, &normal_from(directory), &self.digests, |below| {
+                self.follow(place.join(below));
+                self.follow(real.join(below));
+            })
+        };
+        self.known(directory, |facts| &mut facts.tree, find)
     }
 
     fn scenario_patterns(&self) -> Option<Vec<String>> {
@@ -506,41 +482,35 @@ impl Files for DiskFiles {
     }
 
     fn named(&self, path: &str) -> Resolved {
-        self.known(
-            |cache| &mut cache.named,
-            path,
-            || {
-                let place = lexical(&self.root.join(path));
-                self.see(place.clone());
-                let (lead, real) = self.locate(path);
-                if matches!(lead, Resolved::Found { kind: FileKind::Directory, .. }) {
-                    self.follow(place);
-                    self.follow(real);
-                } else {
-                    self.see(real);
-                }
-                lead
-            },
-        )
+        let find = || {
+            let place = lexical(&self.root.join(path));
+            self.see(place.clone());
+            let (lead, real) = self.locate(path);
+            if matches!(lead, Resolved::Found { kind: FileKind::Directory, .. }) {
+                self.follow(place);
+                self.follow(real);
+            } else {
+                self.see(real);
+            }
+            lead
+        };
+        self.known(path, |facts| &mut facts.named, find)
     }
 
     fn read_named(&self, path: &str) -> Result<Arc<[u8]>, String> {
-        self.known(
-            |cache| &mut cache.named_contents,
-            path,
-            || {
-                let place = lexical(&self.root.join(path));
-                self.see(place.clone());
-                self.cache().read.insert(place);
-                match self.locate(path) {
-                    (Resolved::Unread, _) => Err("it is outside the workspace".to_owned()),
-                    (Resolved::Found { .. } | Resolved::Nothing, real) => match self.buffer(path) {
-                        Some(text) => Ok(text.into_bytes().into()),
-                        None => read_bounded(&real),
-                    },
-                }
-            },
-        )
+        let find = || {
+            let place = lexical(&self.root.join(path));
+            self.see(place.clone());
+            self.cache().read.insert(place);
+            match self.locate(path) {
+                (Resolved::Unread, _) => Err("it is outside the workspace".to_owned()),
+                (Resolved::Found { .. } | Resolved::Nothing, real) => match self.buffer(path) {
+                    Some(text) => Ok(text.into_bytes().into()),
+                    None => read_bounded(&real),
+                },
+            }
+        };
+        self.known(path, |facts| &mut facts.named_content, find)
     }
 
     fn list_named(&self, directory: &str) -> Vec<(String, FileKind)> {
@@ -548,29 +518,23 @@ impl Files for DiskFiles {
         if !directory.starts_with("..") {
             return self.list(directory);
         }
-        self.known(
-            |cache| &mut cache.named_lists,
-            directory,
-            || {
-                self.follow(lexical(&self.root.join(directory)));
-                match self.locate(directory) {
-                    (Resolved::Found { .. }, real) => self.entries(directory, &real),
-                    (Resolved::Nothing | Resolved::Unread, _) => Vec::new(),
-                }
-            },
-        )
+        let find = || {
+            self.follow(lexical(&self.root.join(directory)));
+            match self.locate(directory) {
+                (Resolved::Found { .. }, real) => self.entries(directory, &real),
+                (Resolved::Nothing | Resolved::Unread, _) => Vec::new(),
+            }
+        };
+        self.known(directory, |facts| &mut facts.named_list, find)
     }
 
     fn list(&self, directory: &str) -> Vec<(String, FileKind)> {
-        self.known(
-            |cache| &mut cache.lists,
-            directory,
-            || {
-                let Some(real) = self.real(directory) else { return Vec::new() };
-                self.cache().listed.insert(lexical(&self.root.join(directory)));
-                self.entries(directory, &real)
-            },
-        )
+        let find = || {
+            let Some(real) = self.real(directory) else { return Vec::new() };
+            self.cache().listed.insert(lexical(&self.root.join(directory)));
+            self.entries(directory, &real)
+        };
+        self.known(directory, |facts| &mut facts.list, find)
     }
 
     fn place(&self) -> &str {

@@ -13,10 +13,7 @@ use speclens_schema::{
     evidence::Address,
 };
 
-use crate::{
-    clock::Clock,
-    scripted_gateway::{GatewayScript, ScriptedGateway},
-};
+use crate::{clock::Clock, scripted_gateway::ScriptedGateway};
 
 /// Variables that hold the token, in order of precedence. The first belongs to ClawSpec, the others to OpenClaw.
 pub const TOKEN_VARIABLES: [&str; 3] = ["CLAWSPEC_GATEWAY_AUTH_TOKEN", "HOOKS_TOKEN", "OPENCLAW_HOOKS_TOKEN"];
@@ -49,7 +46,6 @@ struct Script {
 #[derive(Clone, Debug)]
 struct Playing {
     scripted_gateway: Arc<ScriptedGateway>,
-    /// The address of the replaced gateway.
     of: String,
     /// The log of the replaced gateway; `{date}` is the day.
     log_of: String,
@@ -108,8 +104,8 @@ impl Gateway {
     /// error is a sentence.
     pub async fn opened(self: &Arc<Gateway>, root: &Path, clock: Clock) -> Result<Arc<Gateway>, String> {
         let Some(Script { path, name, playing: None }) = &self.script else { return Ok(Arc::clone(self)) };
-        let script = GatewayScript::open(path, name)?;
-        let scripted_gateway = ScriptedGateway::start(&script, root, self, clock).await?;
+        let replaced = (self.webhook.as_str(), self.log_pattern.as_str());
+        let scripted_gateway = ScriptedGateway::start(path, name, root, replaced, clock).await?;
         let playing = Playing {
             of: self.base_url.clone(),
             log_of: self.log_pattern.clone(),
@@ -123,8 +119,7 @@ impl Gateway {
         }))
     }
 
-    /// Returns the scripted gateway that is being played.
-    pub fn scripted_gateway(&self) -> Option<&ScriptedGateway> {
+    pub(crate) fn scripted_gateway(&self) -> Option<&ScriptedGateway> {
         Some(&*self.script.as_ref()?.playing.as_ref()?.scripted_gateway)
     }
 
@@ -188,7 +183,6 @@ impl Gateway {
     }
 }
 
-/// Returns whether an address belongs to the gateway with this base URL.
 fn is_below(address: &str, base_url: &str) -> bool {
     address.strip_prefix(base_url).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
 }

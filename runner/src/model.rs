@@ -8,8 +8,6 @@ mod network;
 mod price;
 mod provider;
 mod registry;
-mod request_limit;
-mod retry;
 pub(crate) mod script;
 #[cfg(test)]
 pub(crate) mod tests;

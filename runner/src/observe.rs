@@ -1,113 +1,56 @@
 //! Collects facts that claims need beyond the act itself. [`observe`] is the only place that distinguishes needs: a
-//! new kind of need has its arm there, and its observer in a separate file.
+//! new kind of need has its arm there.
 
-mod command;
 pub(crate) mod content;
 pub(crate) mod files;
-mod log;
-mod path;
 mod question;
 mod response;
-mod scores;
-mod trace;
-mod variables;
+#[cfg(all(test, unix))]
+mod tests;
+mod view;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use speclens_schema::evidence::{Answer, Need, Observation};
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
-
-use crate::{
-    exec::{
-        ActionContext, ActionSite,
-        process::{self, Background, Environment},
-    },
-    gateway::Gateway,
-    watch::Watch,
+use speclens_schema::{
+    dialect::{clawspec::config::Config, cli_bench::template},
+    evidence::{Answer, LogNeed, Need, Observation, Presence, RunErrorKind, TraceAnswer, VariablesNeed},
 };
+use tokio::task::JoinSet;
+use view::looking;
 
-/// The surroundings and the limits of observers.
-#[derive(Clone, Debug)]
-pub struct View {
-    /// The base directory of relative paths.
-    pub directory: PathBuf,
-    /// The environment of the act.
-    pub environment: Environment,
-    /// Maximum number of bytes kept of each answer.
-    pub limit: usize,
-    /// Owner of background processes of observing commands.
-    pub background: Arc<Background>,
-    /// The addressee of questions.
-    pub question_context: QuestionContext,
-    /// The previous observations, which judges are asked about.
-    pub seen: Arc<Vec<Observation>>,
-    /// The gateway of the act.
-    pub gateway: Option<Arc<Gateway>>,
-    /// The watch over the act.
-    pub watch: Option<Arc<Watch>>,
-    /// Cancels every wait.
-    pub cancel: CancellationToken,
-    /// Returns the total time for which the program has been suspended: it counts toward no wait.
-    pub suspended: fn() -> Duration,
-}
+use crate::{clock::SuspendAwareTimer, exec::process, watch::log};
 
 pub(crate) use files::glob;
-pub(crate) use question::QuestionContext;
+pub(crate) use view::{Cancelled, View};
 
-/// The run was cancelled before the answer was known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cancelled;
+/// Maximum time to wait for the end of a half-written line of a log.
+const MAX_LINE_WAIT: Duration = Duration::from_millis(500);
+
+/// Pause before such a line is read again.
+const LINE_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The observations of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Observations {
-    /// The observations, in the order of the needs. After a cancellation, the rest is missing.
-    pub observations: Vec<Observation>,
+    /// In the order of the needs. After a cancellation, the rest is missing.
+    pub(crate) observations: Vec<Observation>,
     /// Whether the run was cancelled before everything was observed.
-    pub cancelled: bool,
-}
-
-impl View {
-    /// Returns the view of the site of an action.
-    pub fn of(
-        site: &ActionSite,
-        action_context: ActionContext<'_>,
-        background: Arc<Background>,
-        question_context: QuestionContext,
-    ) -> View {
-        View {
-            question_context,
-            seen: Arc::default(),
-            directory: std::path::absolute(&site.directory).unwrap_or_else(|_| site.directory.clone()),
-            environment: site.environment.clone(),
-            limit: action_context.output_limit,
-            background,
-            gateway: action_context.gateway.cloned(),
-            watch: site.watch.clone(),
-            cancel: action_context.cancel.clone(),
-            suspended: process::suspended,
-        }
-    }
-
-    async fn until_cancelled(&self, answer: impl Future<Output = Answer>) -> Result<Answer, Cancelled> {
-        self.cancel.run_until_cancelled(answer).await.ok_or(Cancelled)
-    }
+    pub(crate) cancelled: bool,
 }
 
 /// Observes one need. If it cannot be observed, the answer is the reason.
 pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
     match need {
         // It ends its own processes.
-        Need::Command { run, timeout_ms } => command::observe(run, *timeout_ms, view).await,
-        Need::Path { path, content } => view.until_cancelled(path::observe(path, *content, view)).await,
+        Need::Command { run, timeout_ms } => command(run, *timeout_ms, view).await,
+        Need::Path { path, content } => view.until_cancelled(files::path(path, *content, view)).await,
         Need::Files(need) => view.until_cancelled(files::observe(need, view)).await,
-        Need::Log(need) => view.until_cancelled(log::observe(need, view)).await,
-        Need::Variables(need) => Ok(variables::observe(need, view)),
+        Need::Log(need) => view.until_cancelled(log(need, view)).await,
+        Need::Variables(need) => Ok(variables(need, view)),
         Need::Question(need) => view.until_cancelled(question::observe(need, view)).await,
         Need::Response(need) => view.until_cancelled(response::observe(need, view)).await,
-        Need::Trace => view.until_cancelled(trace::observe(view)).await,
-        Need::Scores(need) => view.until_cancelled(scores::observe(need, view)).await,
+        Need::Trace => view.until_cancelled(trace(view)).await,
+        Need::Scores(need) => view.until_cancelled(question::scores(need, view)).await,
     }
 }
 
@@ -164,13 +107,63 @@ async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> 
     answers
 }
 
-/// Reads files on a thread that may block.
-async fn looking<A: Send + 'static>(look: impl FnOnce() -> A + Send + 'static) -> Result<A, Answer> {
-    tokio::task::spawn_blocking(look).await.map_err(|error| {
-        tracing::error!(%error, "observing files failed");
-        Answer::Nothing("observing the files failed; this is a bug in speclens".to_owned())
-    })
+async fn command(run: &str, timeout_ms: u64, view: &View) -> Result<Answer, Cancelled> {
+    let script = template::expand(run, &view.directory.to_string_lossy());
+    let command = process::Command {
+        program: process::Program::shell(&script),
+        directory: &view.directory,
+        environment: &view.environment,
+        input: &[],
+        timeout: Duration::from_millis(timeout_ms),
+        output: process::Output::Kept(view.limit),
+    };
+    let finished = process::run(command, &view.background, &view.cancel).await;
+    match finished.error {
+        None => Ok(Answer::Command(finished.ran)),
+        Some(error) if error.kind == RunErrorKind::Cancelled => Err(Cancelled),
+        // The deadline is part of the format, and a shell reports an end by a signal as an exit code: both are answers.
+        Some(error) if finished.ran.timed_out || error.kind == RunErrorKind::Killed => {
+            Ok(Answer::Command(finished.ran))
+        }
+        Some(error) => Ok(Answer::Nothing(error.message)),
+    }
 }
 
-#[cfg(all(test, unix))]
-mod tests;
+/// Returns the lines of a gateway log about a run.
+async fn log(need: &LogNeed, view: &View) -> Answer {
+    let timer = SuspendAwareTimer::begin(view.suspended);
+    loop {
+        let (mut wanted, place) = (need.clone(), view.clone());
+        if let (Some(path), Some(gateway)) = (&mut wanted.path, &view.gateway) {
+            *path = gateway.reached_log(path);
+        }
+        let looked = looking(move || {
+            let pattern = place.gateway.as_ref().map_or(Config::LOG_PATTERN, |gateway| &gateway.log_pattern);
+            log::look(&wanted, pattern, &place.directory, place.watch.as_deref())
+        });
+        match looked.await {
+            Ok(reading) if reading.is_half && timer.elapsed() < MAX_LINE_WAIT => {}
+            Ok(reading) => return Answer::Log(reading.answer),
+            Err(nothing) => return nothing,
+        }
+        tokio::time::sleep(LINE_INTERVAL).await;
+    }
+}
+
+async fn trace(view: &View) -> Answer {
+    let Some((watch, trace)) = view.watch.as_ref().and_then(|watch| Some((watch, watch.trace.as_ref()?))) else {
+        let reason = "nothing was started, so there is no trace".to_owned();
+        return Answer::Trace(TraceAnswer::Missing(reason));
+    };
+    let logged: Vec<String> = watch.read_log().await.traces.into_iter().collect();
+    trace.collect(&watch.identity, &logged).await
+}
+
+fn variables(need: &VariablesNeed, view: &View) -> Answer {
+    let presence = |name: &String| match view.environment.get(name) {
+        None => Presence::Absent,
+        Some(value) if value.is_empty() => Presence::Empty,
+        Some(_) => Presence::Set,
+    };
+    Answer::Variables(need.names.iter().map(|name| (name.clone(), presence(name))).collect())
+}

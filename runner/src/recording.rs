@@ -6,10 +6,8 @@
 //! than 64 KiB are in `texts/`, each under its digest.
 
 mod entry;
-mod lock;
 mod machine;
 mod name;
-mod retention;
 mod store;
 mod texts;
 mod tidy;
@@ -19,7 +17,7 @@ mod tests;
 
 use std::{
     collections::HashSet,
-    io,
+    fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -36,16 +34,14 @@ use speclens_schema::{
     suite::{Parts, Subject},
 };
 
-use lock::{Locked, Sharing};
 use name::{Index, Name};
-use store::{Mark, Store, Unreadable};
+use store::{LOCK_TIMEOUT, Sharing, Store, lock};
 use texts::{Composed, TextRef};
 
 pub use entry::{About, Entry};
 pub use machine::Machine;
-pub use retention::{Retention, Usefulness};
 pub use store::DIRECTORY;
-pub use tidy::{InUse, PruneMode, Removed};
+pub use tidy::{InUse, PruneMode, Removed, Retention, Usefulness};
 
 /// The version of the files that this program reads and writes.
 const VERSION: u32 = 4;
@@ -74,7 +70,7 @@ struct DirectoryListing {
     /// Time when it was listed.
     looked: Option<SystemTime>,
     /// The changes of other processes when it was listed.
-    by_others: Option<Mark>,
+    by_others: Option<u64>,
     is_swept: bool,
     /// Whether waiting for the lock timed out.
     gave_up: bool,
@@ -308,10 +304,7 @@ impl Recordings {
     ///
     /// If the file does not exist, or cannot be used.
     pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Result<Recording, Unusable> {
-        let bytes = self.store.read(path, self.limit).map_err(|error| match error {
-            Unreadable::Missing => Unusable::Missing,
-            Unreadable::TooLarge(bytes) => Unusable::TooLarge(bytes),
-        })?;
+        let bytes = self.store.read(path, self.limit)?;
         let mut recording: Recording = serde_json::from_slice(&bytes).map_err(|_| {
             let version = serde_json::from_slice::<Version>(&bytes);
             let is_other = version.is_ok_and(|version| version.speclens_recording != VERSION);
@@ -341,11 +334,11 @@ impl Recordings {
     }
 
     /// Locks the directory. It waits for another process only once: a suspended one would delay every attempt.
-    fn lock(&self, sharing: Sharing) -> io::Result<Locked> {
+    fn lock(&self, sharing: Sharing) -> io::Result<Option<fs::File>> {
         self.store.create()?;
-        let patience = if self.seen().gave_up { Duration::ZERO } else { lock::LOCK_TIMEOUT };
-        let locked = lock::lock(&self.store.lock_path(), sharing, patience)?;
-        self.seen().gave_up = matches!(locked, Locked::No);
+        let patience = if self.seen().gave_up { Duration::ZERO } else { LOCK_TIMEOUT };
+        let locked = lock(&self.store.lock_path(), sharing, patience)?;
+        self.seen().gave_up = locked.is_none();
         Ok(locked)
     }
 
@@ -353,9 +346,9 @@ impl Recordings {
     fn text(&self, text: &TextRef, path: &Path) -> Result<String, Unusable> {
         let bytes = self.store.read(&self.store.text_path(&text.sha256), text.bytes).map_err(|error| match error {
             // A newer attempt has replaced the recording, and its texts were removed with it.
-            Unreadable::Missing if !path.exists() => Unusable::Missing,
-            Unreadable::Missing => Unusable::TextMissing,
-            Unreadable::TooLarge(_) => Unusable::TextChanged,
+            Unusable::Missing if path.exists() => Unusable::TextMissing,
+            Unusable::TooLarge(_) => Unusable::TextChanged,
+            error => error,
         })?;
         text.check(bytes)
     }
@@ -402,7 +395,7 @@ impl Recordings {
         }
         // The lock prevents others from removing the texts before the recording refers to them. If it is not available,
         // writing continues: a text that was written after the other process began is not removed.
-        let locked = if texts.is_empty() { Locked::No } else { self.lock(Sharing::Shared)? };
+        let locked = if texts.is_empty() { None } else { self.lock(Sharing::Shared)? };
         let mut written = HashSet::new();
         for (digest, text) in texts.iter().filter(|(digest, _)| written.insert(digest)) {
             self.store.write_text(digest, text)?;

@@ -2,7 +2,6 @@
 
 pub mod check;
 pub mod clawspec;
-mod details;
 mod failures;
 mod finding;
 pub mod github;
@@ -12,7 +11,6 @@ pub mod junit;
 mod matrix;
 pub mod plain;
 pub mod sarif;
-mod share;
 
 use std::{
     borrow::Cow,
@@ -22,7 +20,6 @@ use std::{
     sync::Arc,
 };
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use speclens_schema::{
     dialect::{Dialect, ScalarRules},
@@ -33,7 +30,7 @@ use speclens_schema::{
     verdict::Status,
 };
 
-pub use share::share;
+pub use failures::share;
 
 use crate::{event::SuiteResult, files::lexical};
 
@@ -58,7 +55,6 @@ pub struct Root {
 }
 
 impl Root {
-    /// Returns a path of the suite as reports name it.
     fn shown(&self, path: &str) -> String {
         let path = lexical(&self.directory.join(path));
         path.strip_prefix(&self.here).unwrap_or(&path).display().to_string()
@@ -197,7 +193,6 @@ impl SuiteReport {
 }
 
 impl SuiteReport {
-    /// Returns the file that a case is in.
     fn path_of<'r>(&'r self, case: &Case) -> Cow<'r, str> {
         match &case.file {
             Some(file) => Cow::Owned(self.root.shown(&file.path)),
@@ -226,7 +221,6 @@ impl SourceText {
         SourceText { path: file.path.clone(), document, secrets: Arc::clone(&self.secrets) }
     }
 
-    /// Returns the source of another place of a problem.
     fn source_of_related<'s>(&'s self, related: &Related) -> Cow<'s, SourceText> {
         match &related.file {
             Some(file) => Cow::Owned(self.of_other(file)),
@@ -257,23 +251,14 @@ impl SourceText {
     }
 }
 
-/// Number of tests by result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Totals")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 struct ResultCounts {
-    /// Number of all tests.
     cases: usize,
-    /// Tests in which every assertion holds.
     passed: usize,
-    /// Tests in which an assertion does not hold.
     failed: usize,
-    /// Tests in which the run or an assertion ended with an error.
     errored: usize,
-    /// Tests with an undecided assertion.
     unknown: usize,
-    /// Tests that pass with a warning.
     warned: usize,
-    /// Skipped tests.
     skipped: usize,
 }
 

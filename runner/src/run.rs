@@ -3,118 +3,46 @@
 mod asking;
 mod attempt;
 mod budget;
-mod from_evidence;
 mod masked;
 mod stop_repeats;
+#[cfg(test)]
+pub(crate) mod tests;
 mod turn;
 
 use std::{
     collections::BTreeSet,
-    path::PathBuf,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use speclens_schema::{
-    dialect::{CaseOutcome, GateReport, RunOutcome, cli_bench::config::HelpMode},
-    evidence::RunErrorKind,
+    dialect::{CaseOutcome, GateReport, RunOutcome},
+    evidence::{Evidence, RunErrorKind},
     mask::Secrets,
-    suite::{Action, Subject, Suite},
+    suite::{Action, Case, Subject, Suite},
     verdict::Status,
     words::plural,
 };
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub use from_evidence::from_evidence;
-
 use crate::{
-    clock::Clock,
     event::{CaseResult, Event, Events, RunResult, SuiteResult},
-    evidence_store::EvidenceStore,
+    evidence_store::AttemptRef,
     exec::{
         agent::Version,
         process::{Background, Until},
     },
-    files::DiskFiles,
-    gateway::Gateway,
-    model::Models,
     recording,
-    trace::Traces,
 };
 use stop_repeats::AllAttempts;
+
+pub use crate::job::{Job, Mode, Options};
 pub use stop_repeats::left_out;
-
-/// A suite to run, and its surroundings.
-#[derive(Clone, Debug)]
-pub struct Job {
-    /// The suite.
-    pub suite: Arc<Suite>,
-    /// The directory of the suite: commands run there.
-    pub directory: PathBuf,
-    /// The files of the workspace on disk.
-    pub files: Arc<DiskFiles>,
-    /// The store of evidence.
-    pub store: Arc<EvidenceStore>,
-    /// The secrets, which must not be shown.
-    pub secrets: Arc<Secrets>,
-    /// The current time.
-    pub clock: Clock,
-    /// Maximum number of bytes of each output stream that are kept.
-    pub output_limit: usize,
-    /// The models that can be asked.
-    pub models: Arc<Models>,
-    /// The gateway for targets that run elsewhere; `None` if the suite has none.
-    pub gateway: Option<Arc<Gateway>>,
-    /// The source of traces.
-    pub traces: Arc<Traces>,
-    /// Whether tasks are not repeated once the gate of their model is decided.
-    pub stop_repeats: bool,
-}
-
-/// Options of a run.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Source of the evidence.
-    pub mode: Mode,
-    /// The run whose traces are judged if nothing is started; `None` for that of the newest recording.
-    pub observed_run: Option<String>,
-    /// The cases to run, by their place in the suite; `None` for all.
-    pub cases: Option<BTreeSet<usize>>,
-    /// Maximum number of concurrent attempts, instead of that of the suite.
-    pub concurrency: Option<usize>,
-    /// The ids of the models, instead of those of the suite; empty for those of the suite.
-    pub models: Vec<String>,
-    /// The help modes, instead of those of the suite; empty for those of the suite.
-    pub help_modes: Vec<HelpMode>,
-    /// Whether the first failure ends the run.
-    pub fail_fast: bool,
-    /// Whether the temporary directories of tasks are kept.
-    pub keep_directories: bool,
-    /// Whether an earlier failure has ended the run before it begins: every attempt is reported as not run.
-    pub given_up: bool,
-}
-
-/// Source of the evidence of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
-    /// The actions are performed.
-    #[default]
-    Live,
-    /// The preconditions are observed and judged; nothing is started, and nothing is recorded.
-    Preconditions,
-    /// The current state of targets is observed and judged; nothing is started, and nothing is recorded.
-    Present,
-    /// The recordings are judged; nothing is performed.
-    Recorded,
-    /// The recordings are judged after models were asked the questions of claims that have no recorded answer. Nothing
-    /// else is performed.
-    Asking,
-}
 
 /// A planned attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -127,10 +55,7 @@ struct Unit {
 /// The state that all attempts of a run share.
 struct Run {
     job: Job,
-    mode: Mode,
-    observed_run: Option<String>,
-    fail_fast: bool,
-    keep_directories: bool,
+    options: Options,
     run_id: String,
     cancel: CancellationToken,
     /// Whether an attempt failed and ended the run.
@@ -145,7 +70,6 @@ struct Run {
     unplayed: Option<String>,
     /// Environment variables that commands of an agent do not see.
     hidden: BTreeSet<String>,
-    /// The version of the program under test.
     version: Version,
     events: Events,
 }
@@ -158,8 +82,6 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let suite = Arc::clone(&job.suite);
     let selected = selected(&suite, &options);
     let units = plan(&suite, &selected, &options);
-    let mut counts = vec![0; suite.cases.len()];
-    units.iter().for_each(|unit| counts[unit.case] += 1);
     let may_be_left_out = |unit: &Unit| unit.repeat > 0 && suite.gates.can_be_decided(&unit.subject);
     let stops = job.stop_repeats && units.iter().any(may_be_left_out) && !options.given_up;
     let acts = options.mode == Mode::Live;
@@ -167,13 +89,10 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let run = Arc::new(Run {
         hidden: job.models.hidden_variables(),
         job,
-        mode: options.mode,
-        observed_run: options.observed_run.clone(),
-        fail_fast: options.fail_fast,
-        keep_directories: options.keep_directories,
         run_id: new_run_id(),
         cancel,
         stopped: AtomicBool::new(options.given_up),
+        options,
         standings,
         background: Background::new(Until::Suite),
         warned: AtomicBool::new(false),
@@ -186,66 +105,75 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
     let concurrency = match suite.gateway() {
         // They share a workspace, so they would wait for each other anyway.
         Some(_) => 1,
-        None => options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1),
+        None => run.options.concurrency.unwrap_or_else(|| suite.attempts_at_once(cores)).max(1),
     };
     // The result of an attempt is reported when it is final: if repeats stop, a replay needs all of them for that.
     let settles = stops && !acts;
     let mut runs = perform(&run, &units, concurrency, !settles).await;
     run.background.end().await;
     if settles {
-        runs = run.without_spare(&units, runs, stop_repeats::whole(&suite, &options)).await;
+        runs = run.without_spare(&units, runs, stop_repeats::whole(&suite, &run.options)).await;
         units.iter().zip(&runs).for_each(|(unit, result)| run.tell_result(unit, result));
     }
-    let mut runs = runs.into_iter();
-    if run.mode == Mode::Live {
+    if acts {
         run.tidy(began_us).await;
     }
-
-    let mut cases = Vec::with_capacity(selected.len());
-    for index in selected {
-        let case = &suite.cases[index];
-        let runs: Vec<Arc<RunResult>> = runs.by_ref().take(counts[index]).collect();
-        let status = match case.needed.status(runs.iter().map(|run| run.status)) {
-            Some(status) => status,
-            None if case.skip => Status::Skip,
-            // There is no model to ask: nothing was observed.
-            None => Status::Unknown,
-        };
-        cases.push(CaseResult { case: index, status, runs });
-    }
-    let gates = if options.given_up {
-        // Nothing was measured.
-        GateReport { gates: Vec::new(), rescued: false }
-    } else {
-        gates(&suite, &cases)
-    };
-    let sum = Summary::of(&cases, &gates);
-    let result = Arc::new(SuiteResult {
-        status: sum.status,
-        cases,
-        gates,
-        failed: sum.failed,
-        inconclusive: sum.inconclusive,
-        cancelled: run.cancel.is_cancelled(),
-        duration: started.elapsed(),
-    });
+    let mut of_units = units.iter().zip(runs).peekable();
+    let cases: Vec<CaseResult> = selected
+        .into_iter()
+        .map(|index| {
+            let case = &suite.cases[index];
+            let mut runs = Vec::new();
+            while let Some((_, run)) = of_units.next_if(|(unit, _)| unit.case == index) {
+                runs.push(run);
+            }
+            let status = case.needed.status(runs.iter().map(|run| run.status));
+            // Without a model to ask, nothing was observed.
+            let status = status.unwrap_or(if case.skip { Status::Skip } else { Status::Unknown });
+            CaseResult { case: index, status, runs }
+        })
+        .collect();
+    // After an earlier failure nothing was measured.
+    let gates = if run.options.given_up { no_gates() } else { gates(&suite, &cases) };
+    let cancelled = run.cancel.is_cancelled();
+    let result = Arc::new(SuiteResult { cancelled, duration: started.elapsed(), ..summed_up(cases, gates) });
     run.send(Event::Finished(Arc::clone(&result)));
     result
 }
 
+/// Judges the chosen cases of a suite by the same evidence, which is masked and interpreted here. Nothing is performed,
+/// and nothing is recorded.
+pub fn from_evidence(
+    suite: &Suite,
+    chosen: impl Fn(usize) -> bool,
+    mut evidence: Evidence,
+    secrets: &Secrets,
+) -> SuiteResult {
+    suite.dialect.mask(&mut evidence, secrets);
+    suite.dialect.interpret(&mut evidence);
+    let evidence = Arc::new(evidence);
+    let judged = |(index, case): (usize, &Arc<Case>)| {
+        if case.skip {
+            return CaseResult { case: index, status: Status::Skip, runs: Vec::new() };
+        }
+        let attempt_ref = AttemptRef { suite, case, subject: &Subject::Nobody, repeat: 0 };
+        let run = Arc::new(attempt_ref.judged(&evidence, secrets, Vec::new()));
+        CaseResult { case: index, status: run.status, runs: vec![run] }
+    };
+    let cases = suite.cases.iter().enumerate().filter(|(index, _)| chosen(*index)).map(judged);
+    summed_up(cases.collect(), no_gates())
+}
+
 /// Starts the script that replaces the gateway, if there is one and the mode needs it.
 async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {
-    match (&job.gateway, mode) {
-        (None, _) | (Some(_), Mode::Recorded) => (job, None),
-        (Some(gateway), Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) => {
-            match gateway.opened(&job.directory, job.clock).await {
-                Ok(gateway) => {
-                    job.gateway = Some(gateway);
-                    (job, None)
-                }
-                Err(message) => (job, Some(message)),
-            }
+    let gateway = job.gateway.as_ref().filter(|_| mode != Mode::Recorded);
+    let Some(gateway) = gateway else { return (job, None) };
+    match gateway.opened(&job.directory, job.clock).await {
+        Ok(gateway) => {
+            job.gateway = Some(gateway);
+            (job, None)
         }
+        Err(message) => (job, Some(message)),
     }
 }
 
@@ -280,9 +208,8 @@ fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
             subjects.push(Subject::Nobody);
         }
         for subject in subjects {
-            for repeat in 0..case.repeat {
-                units.push(Unit { case: index, subject: subject.clone(), repeat });
-            }
+            let unit = |repeat| Unit { case: index, subject: subject.clone(), repeat };
+            units.extend((0..case.repeat).map(unit));
         }
     }
     units
@@ -340,6 +267,10 @@ impl Run {
     }
 }
 
+fn no_gates() -> GateReport {
+    GateReport { gates: Vec::new(), rescued: false }
+}
+
 /// Returns the results of the gates over the selected tests. For a part of the tests they mean less than for all, and
 /// say so. The attempts that an earlier failure prevented could have changed any result that is good.
 fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
@@ -378,48 +309,43 @@ pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -
     CaseOutcome { status, runs: runs.collect(), left_out }
 }
 
-/// The summary of all results.
-struct Summary {
-    status: Status,
-    failed: bool,
-    inconclusive: bool,
-}
-
-impl Summary {
-    fn of(cases: &[CaseResult], gates: &GateReport) -> Summary {
-        let statuses = || cases.iter().map(|case| case.status);
-        let not_known = |status: Status| matches!(status, Status::Error | Status::Unknown);
-        let inconclusive = statuses().any(not_known) || gates.gates.iter().any(|gate| not_known(gate.status));
-        let failing = |run: &Arc<RunResult>| {
-            let mut verdicts = run.verdicts.iter().map(|judged| judged.verdict.outcome.status());
-            verdicts.any(|status| status == Status::Fail)
-        };
-        // Cases that did not run because of an earlier failure are not part of any gate.
-        let cut_off = cases.iter().flat_map(|case| &case.runs).any(|run| run.is_prevented());
-        let rescued = gates.rescued && !cut_off;
-        // Where one attempt is enough, the others may fail.
-        let is_met = |case: &&CaseResult| matches!(case.status, Status::Pass | Status::Warn);
-        let unmet = cases.iter().filter(|case| !is_met(case));
-        let claims_failed = unmet.flat_map(|case| &case.runs).any(failing) && !rescued;
-        // Gates may excuse failures; other unknown results remain unknown.
-        let verdicts = cases.iter().flat_map(|case| &case.runs).flat_map(|run| &run.verdicts);
-        let open = verdicts.map(|judged| judged.verdict.outcome.status()).filter(|&status| not_known(status)).max();
-        let open = open.filter(|_| rescued);
-        let inconclusive = inconclusive || open.is_some();
-        // After an error or an unknown result, a default limit has nothing to add: it would call a run failed that was
-        // merely not observed.
-        let gates_failed =
-            gates.gates.iter().any(|gate| gate.status == Status::Fail && (!inconclusive || gate.source.is_set()));
-        let worst = if rescued {
-            statuses().filter(|&status| status != Status::Fail).max().unwrap_or(Status::Pass).max(Status::Pass)
-        } else {
-            statuses().max().unwrap_or(Status::Skip)
-        };
-        let worst = open.map_or(worst, |status| worst.max(status));
-        let of_gates = gates.gates.iter().map(|gate| gate.status).filter(|&status| not_known(status)).max();
-        let worst = of_gates.map_or(worst, |status| worst.max(status));
-        let status = if gates_failed { worst.max(Status::Fail) } else { worst };
-        Summary { status, failed: claims_failed || gates_failed, inconclusive }
+/// Returns the result of a suite with these cases and gates. Its status is the worst of what counts:
+///
+/// - the status of a case, but not a failure that gates in the file excuse;
+/// - a verdict that is not known, where gates excuse failures: what is not known stays so;
+/// - a gate that is not known;
+/// - a gate that fails. A default one counts only if all else is known: it would call a run failed that was merely not
+///   observed.
+fn summed_up(cases: Vec<CaseResult>, gates: GateReport) -> SuiteResult {
+    let not_known = |status: &Status| matches!(status, Status::Error | Status::Unknown);
+    let statuses = |run: &RunResult| -> Vec<Status> {
+        run.verdicts.iter().map(|judged| judged.verdict.outcome.status()).collect()
+    };
+    let runs = || cases.iter().flat_map(|case| &case.runs);
+    // Cases that did not run because of an earlier failure are not part of any gate.
+    let rescued = gates.rescued && !runs().any(|run| run.is_prevented());
+    let mut counted: Vec<Status> = cases.iter().map(|case| case.status).collect();
+    if rescued {
+        counted.retain(|status| *status != Status::Fail);
+        counted.push(Status::Pass);
+        counted.extend(runs().flat_map(|run| statuses(run)).filter(not_known));
+    }
+    counted.extend(gates.gates.iter().map(|gate| gate.status).filter(not_known));
+    let inconclusive = counted.iter().any(not_known);
+    let has_failed_gate =
+        gates.gates.iter().any(|gate| gate.status == Status::Fail && (!inconclusive || gate.source.is_set()));
+    counted.extend(has_failed_gate.then_some(Status::Fail));
+    // Where one attempt is enough, the others may fail.
+    let unmet = cases.iter().filter(|case| !matches!(case.status, Status::Pass | Status::Warn));
+    let has_failed_claim = unmet.flat_map(|case| &case.runs).any(|run| statuses(run).contains(&Status::Fail));
+    SuiteResult {
+        status: counted.into_iter().max().unwrap_or(Status::Skip),
+        failed: has_failed_gate || (has_failed_claim && !rescued),
+        inconclusive,
+        cancelled: false,
+        duration: Duration::ZERO,
+        cases,
+        gates,
     }
 }
 
@@ -427,6 +353,3 @@ fn new_run_id() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     format!("{:x}-{:x}", std::process::id(), COUNTER.fetch_add(1, Ordering::Relaxed))
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

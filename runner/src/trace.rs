@@ -16,9 +16,7 @@ use std::{
     time::Duration,
 };
 
-pub use files::read;
-pub use opik::OpikTarget;
-pub use receiver::MAX_REQUEST_BYTES;
+use receiver::Receiver;
 use speclens_schema::{
     dialect::clawspec::config::{Backend, Observability},
     evidence::{Answer, Trace, TraceAnswer},
@@ -26,8 +24,11 @@ use speclens_schema::{
     trace::{ATTEMPT_ATTRIBUTE, MatchedTraces, TraceClues, assemble, has_ended, match_trace},
 };
 
-use crate::{exec::process, recording, suspend_aware_timer::SuspendAwareTimer, watch::Identity};
-use receiver::Receiver;
+use crate::{clock::SuspendAwareTimer, exec::process, recording};
+
+pub use files::read;
+pub use opik::OpikTarget;
+pub use receiver::MAX_REQUEST_BYTES;
 
 /// Sources of traces, and waiting times.
 #[derive(Clone, Debug, Default)]
@@ -123,9 +124,24 @@ impl Traces {
     }
 }
 
+/// The identity of a run, which distinguishes its traces from others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// The id of the run: from the gateway's reply, or else the generated one; `None` if not known.
+    pub(crate) run_id: Option<String>,
+    /// The session that the gateway was asked to use.
+    pub(crate) session_key: Option<String>,
+    /// The agent, if its name is known.
+    pub(crate) agent: Option<String>,
+    /// Start time, in microseconds since the Unix epoch.
+    pub(crate) started_us: i64,
+    /// End time, if the end was observed.
+    pub(crate) ended_us: Option<i64>,
+}
+
 /// Watches for the trace of one act.
 #[derive(Clone, Debug)]
-pub struct TraceWatch {
+pub(crate) struct TraceWatch {
     traces: Arc<Traces>,
     receiver: Option<Result<Arc<Receiver>, String>>,
     /// The mark that started programs add to their traces.
@@ -137,7 +153,7 @@ pub struct TraceWatch {
 impl TraceWatch {
     /// Opens the backends that are not open yet, and notes which traces belong to earlier acts. An error of a backend
     /// is reported when the trace is requested.
-    pub fn begin(traces: Arc<Traces>) -> TraceWatch {
+    pub(crate) fn begin(traces: Arc<Traces>) -> TraceWatch {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let receiver = traces.receiver();
         let since = receiver.as_ref().and_then(|it| it.as_ref().ok()).map_or(0, |receiver| receiver.store().now());
@@ -146,20 +162,20 @@ impl TraceWatch {
     }
 
     /// Returns the reason why no trace can be received, if nothing else is a source of traces.
-    pub fn failure(&self) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         let settings = &self.traces.settings;
         let is_only_source = settings.files.is_empty() && settings.opik.is_none();
         self.receiver.as_ref()?.as_ref().err().filter(|_| is_only_source).cloned()
     }
 
     /// Returns the environment variables with the address for traces. Empty if no port is open.
-    pub fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let Some(Ok(receiver)) = &self.receiver else { return Vec::new() };
         environment(receiver.address(), &self.mark)
     }
 
     /// Resolves when the outermost span of the act has ended; never, if that cannot be known.
-    pub async fn root_ended(&self, identity: &Identity) {
+    pub(crate) async fn root_ended(&self, identity: &Identity) {
         let clues = self.clues(identity, &[]);
         if let Some(Ok(receiver)) = &self.receiver {
             let mut arrivals = receiver.store().listen();
@@ -195,7 +211,7 @@ impl TraceWatch {
 
     /// Returns the trace of an act that has ended, once it is complete. `logged` are the trace ids of the run in the
     /// gateway log.
-    pub async fn collect(&self, identity: &Identity, logged: &[String]) -> Answer {
+    pub(crate) async fn collect(&self, identity: &Identity, logged: &[String]) -> Answer {
         let clues = self.clues(identity, logged);
         let settings = &self.traces.settings;
         let mut sources: Vec<Source<'_>> = Vec::new();
@@ -292,7 +308,6 @@ impl TraceWatch {
     }
 }
 
-/// A source of traces.
 enum Source<'t> {
     Received(&'t Result<Arc<Receiver>, String>),
     Files,

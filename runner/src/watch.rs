@@ -10,23 +10,20 @@ use tokio::task::spawn_blocking;
 use self::log::LogWatch;
 use crate::{
     gateway::Gateway,
-    trace::{TraceWatch, Traces},
+    trace::{Identity, TraceWatch, Traces},
 };
 
 /// The watched sources of an act.
 #[derive(Clone, Debug, Default)]
-pub struct Watch {
-    /// The log of the gateway.
+pub(crate) struct Watch {
     pub log: Option<LogWatch>,
-    /// The identity of the watched run.
     pub identity: Identity,
-    /// The watch for its trace.
     pub trace: Option<TraceWatch>,
 }
 
 impl Watch {
     /// Starts to watch, before the act.
-    pub async fn begin(gateway: &Gateway, directory: &Path, traces: &Arc<Traces>, identity: Identity) -> Watch {
+    pub(crate) async fn begin(gateway: &Gateway, directory: &Path, traces: &Arc<Traces>, identity: Identity) -> Watch {
         let (pattern, directory) = (gateway.log_pattern.clone(), directory.to_owned());
         let log = spawn_blocking(move || LogWatch::begin(&pattern, &directory)).await;
         let log = log.inspect_err(|error| tracing::error!(%error, "reading the gateway's log failed")).ok();
@@ -34,7 +31,7 @@ impl Watch {
     }
 
     /// Resolves when a watched source reports the end of the run.
-    pub async fn ended(&self) -> Ended {
+    pub(crate) async fn ended(&self) -> Ended {
         let logged = async {
             match self.log_of_run() {
                 Some(log) => log.until(&self.identity, |log| log.is_done).await,
@@ -55,14 +52,13 @@ impl Watch {
     }
 
     /// Waits while the log shows that the run, or an agent that it started, continues.
-    pub async fn log_settled(&self) {
+    pub(crate) async fn log_settled(&self) {
         if let Some(log) = self.log_of_run() {
             log.until(&self.identity, |log| !log.continues()).await;
         }
     }
 
-    /// Returns what the log says about the run.
-    pub async fn read_log(&self) -> GatewayLog {
+    pub(crate) async fn read_log(&self) -> GatewayLog {
         let Some(log) = self.log_of_run().cloned() else { return GatewayLog::default() };
         let identity = self.identity.clone();
         let read = spawn_blocking(move || log.read(&identity)).await;
@@ -75,22 +71,7 @@ impl Watch {
     }
 
     /// Returns the variables that tell started programs where to send their traces.
-    pub fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         self.trace.as_ref().map(TraceWatch::environment).unwrap_or_default()
     }
-}
-
-/// The identity of a run, which distinguishes its traces from others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// The id of the run: from the gateway's reply, or else the generated one; `None` if not known.
-    pub run_id: Option<String>,
-    /// The session that the gateway was asked to use.
-    pub session_key: Option<String>,
-    /// The agent, if its name is known.
-    pub agent: Option<String>,
-    /// Start time, in microseconds since the Unix epoch.
-    pub started_us: i64,
-    /// End time, if the end was observed.
-    pub ended_us: Option<i64>,
 }

@@ -9,8 +9,9 @@ use std::{
 use anyhow::{Context, ensure};
 use speclens_runner::{
     event::RunResult,
-    files::{DiskFiles, lexical},
-    report::clawspec::{self, DAY_LENGTH, Subject, Times, last_step},
+    files::lexical,
+    report::clawspec::{self, DAY_LENGTH, Report, Subject, last_step},
+    run::Job,
     write::{self, Readers},
 };
 use speclens_schema::{
@@ -21,7 +22,7 @@ use speclens_schema::{
     evidence::{Evidence, PartialRun},
     files::Files,
     judge::Judged,
-    suite::{Action, Case, Suite},
+    suite::{Action, Case},
 };
 
 /// The variable that names the directory of reports.
@@ -44,11 +45,8 @@ pub(crate) enum ReportRequest<'a> {
 /// Writes the reports of a suite.
 #[derive(Debug)]
 pub(crate) struct Reports {
-    suite: Arc<Suite>,
-    root: PathBuf,
-    files: Arc<DiskFiles>,
+    job: Job,
     settings: Config,
-    /// The directory that the reports are written to.
     directory: PathBuf,
     /// Whether `clawspec.yaml` chose it: then it must be in the workspace.
     is_confined: bool,
@@ -56,17 +54,11 @@ pub(crate) struct Reports {
 
 impl Reports {
     /// Returns the writer of a suite's reports; `None` if no reports are wanted or the suite is not a ClawSpec suite.
-    /// `root` is the root of the workspace, to which paths are relative.
-    pub(crate) fn of(
-        suite: &Arc<Suite>,
-        root: &Path,
-        files: &Arc<DiskFiles>,
-        asked: ReportRequest<'_>,
-    ) -> Option<Reports> {
-        if suite.dialect != Dialect::CLAWSPEC {
+    pub(crate) fn of(job: &Job, asked: ReportRequest<'_>) -> Option<Reports> {
+        if job.suite.dialect != Dialect::CLAWSPEC {
             return None;
         }
-        let settings = lower::settings(&**files);
+        let (settings, root) = (lower::settings(&*job.files), &job.directory);
         let of_user = env::var(VARIABLE).ok().filter(|directory| !directory.is_empty());
         let is_confined = of_user.is_none() && !matches!(asked, ReportRequest::In(_));
         let named = of_user.or_else(|| settings.report_dir.as_ref().map(|directory| directory.to_string()));
@@ -75,11 +67,9 @@ impl Reports {
             ReportRequest::Anywhere => root.join(named.as_deref().unwrap_or(DEFAULT)),
             ReportRequest::In(directory) => directory.to_owned(),
         };
-        let (suite, files, root) = (Arc::clone(suite), Arc::clone(files), root.to_owned());
-        Some(Reports { suite, root, files, settings, directory, is_confined })
+        Some(Reports { job: job.clone(), settings, directory, is_confined })
     }
 
-    /// Returns the directory that the reports are written to.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
@@ -87,7 +77,7 @@ impl Reports {
     /// Writes the report of a run and of each handoff in it. Returns how many it wrote: 0 if ClawSpec would write none.
     /// `now` is RFC 3339 in UTC.
     pub(crate) fn write(&self, case: usize, run: &RunResult, now: &str) -> anyhow::Result<usize> {
-        let case = &self.suite.cases[case];
+        let case = &self.job.suite.cases[case];
         let (Some(subject), Action::Trigger(trigger)) = (self.subject_of(case), &case.action) else { return Ok(0) };
         let is_whole = |evidence: &Arc<Evidence>| evidence.only != Some(PartialRun::Preconditions);
         let evidence = run.evidence.get().filter(is_whole);
@@ -98,12 +88,13 @@ impl Reports {
             handovers.map(|(handover, results)| (Subject::of_handover(handover), handover.contract.as_str(), results));
         self.confine()?;
         let parts: Vec<_> = handovers.chain([(subject, trigger.contract.as_str(), all)]).collect();
-        for (subject, contract, results) in &parts {
-            let contract = self.root.join(contract).display().to_string();
-            let report = Report { subject, case, results, evidence: &evidence, contract: &contract, now };
-            report.write(&self.directory)?;
+        let count = parts.len();
+        for (subject, contract, results) in parts {
+            let contract = self.job.directory.join(contract).display().to_string();
+            let completed_at = clawspec::whole_seconds(now);
+            write(&Report { subject, contract, case, results, evidence: &evidence, completed_at }, &self.directory)?;
         }
-        Ok(parts.len())
+        Ok(count)
     }
 
     /// Refuses a directory that the suite chose outside of its workspace, also through links.
@@ -113,8 +104,10 @@ impl Reports {
         }
         let directory = lexical(&self.directory);
         let existing = directory.ancestors().find_map(|directory| directory.canonicalize().ok());
-        let is_inside = directory.starts_with(lexical(&self.root))
-            && existing.zip(self.root.canonicalize().ok()).is_some_and(|(existing, root)| existing.starts_with(root));
+        let is_inside = directory.starts_with(lexical(&self.job.directory))
+            && existing
+                .zip(self.job.directory.canonicalize().ok())
+                .is_some_and(|(existing, root)| existing.starts_with(root));
         ensure!(
             is_inside,
             "no report was written, because `report_dir` in `clawspec.yaml` is outside the workspace; name a directory in \
@@ -129,9 +122,9 @@ impl Reports {
         let subject = Subject::of(case)?;
         let Action::Trigger(trigger) = &case.action else { return Some(subject) };
         let target = trigger.target.trim_matches('/');
-        let patterns = || self.settings.scenario_patterns(self.files.scenario_patterns());
+        let patterns = || self.settings.scenario_patterns(self.job.files.scenario_patterns());
         let is_shared = subject.workflow == last_step(target)
-            && patterns().iter().flat_map(|pattern| self.files.glob(pattern).paths).any(|contract| {
+            && patterns().iter().flat_map(|pattern| self.job.files.glob(pattern).paths).any(|contract| {
                 let other = contract.split("/tests/").next().unwrap_or_default();
                 other != target && last_step(other) == subject.workflow
             });
@@ -139,44 +132,20 @@ impl Reports {
     }
 }
 
-/// A report that is about to be written.
-struct Report<'r> {
-    subject: &'r Subject,
-    case: &'r Case,
-    results: &'r [&'r Judged],
-    evidence: &'r Evidence,
-    contract: &'r str,
-    /// RFC 3339 in UTC.
-    now: &'r str,
-}
-
-impl Report<'_> {
-    /// Writes it under the next free number.
-    fn write(&self, directory: &Path) -> anyhow::Result<()> {
-        let cannot = || format!("cannot write a report to {}", directory.display());
-        fs::create_dir_all(directory).with_context(cannot)?;
-        let names = fs::read_dir(directory).with_context(cannot)?.filter_map(Result::ok);
-        let numbers = names.filter_map(|entry| self.subject.number_in(entry.file_name().to_str()?));
-        let mut number = numbers.max().unwrap_or(0) + 1;
-        loop {
-            let day = self.now.get(..DAY_LENGTH).unwrap_or_default();
-            let path = directory.join(format!("{day}-{}-r{number}.yaml", self.subject.file_stem()));
-            match write::create(&path, self.text(number), Readers::Usual) {
-                // Another run has just created this file.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                result => return result.with_context(|| format!("cannot write {}", path.display())),
-            }
+/// Writes a report under the next free number.
+fn write(report: &Report<'_>, directory: &Path) -> anyhow::Result<()> {
+    let cannot = || format!("cannot write a report to {}", directory.display());
+    fs::create_dir_all(directory).with_context(cannot)?;
+    let names = fs::read_dir(directory).with_context(cannot)?.filter_map(Result::ok);
+    let numbers = names.filter_map(|entry| report.subject.number_in(entry.file_name().to_str()?));
+    let mut number = numbers.max().unwrap_or(0) + 1;
+    loop {
+        let day = report.completed_at.get(..DAY_LENGTH).unwrap_or_default();
+        let path = directory.join(format!("{day}-{}-r{number}.yaml", report.subject.file_stem()));
+        match write::create(&path, report.text(number), Readers::Usual) {
+            // Another run has just created this file.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            result => return result.with_context(|| format!("cannot write {}", path.display())),
         }
     }
-
-    fn text(&self, number: u64) -> String {
-        let (started_at, completed_at) = (whole_seconds(&self.evidence.context.started), whole_seconds(self.now));
-        let times = Times { started_at: &started_at, completed_at: &completed_at };
-        clawspec::render(self.subject, number, self.case, self.results, self.evidence, times, self.contract)
-    }
-}
-
-/// Returns a time without fractions of a second.
-fn whole_seconds(time: &str) -> String {
-    time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }

@@ -29,15 +29,11 @@ mod model_requests;
 /// A part of a suite, with its subjects.
 #[derive(Debug)]
 pub(crate) struct Plan<'p> {
-    /// The suite.
     pub suite: &'p Suite,
-    /// The indices of the chosen tests.
     pub cases: &'p BTreeSet<usize>,
-    /// The prepared suite.
     pub prepared: &'p Prepared,
     /// The results of checked preconditions; `None` if they were not checked.
     pub checked: Option<&'p SuiteResult>,
-    /// The values to mask.
     pub secrets: &'p Secrets,
     /// The models that replace those of the suite; empty for those of the suite.
     pub chosen: &'p [String],
@@ -72,7 +68,6 @@ impl Plan<'_> {
     }
 }
 
-/// The description of a test.
 struct Lines {
     title: String,
     does: Vec<String>,
@@ -110,7 +105,6 @@ impl Plan<'_> {
     }
 }
 
-/// Returns the results of the preconditions of a test.
 fn preconditions(case: &Case, index: usize, result: &SuiteResult) -> Vec<String> {
     let Some(outcome) = result.cases.iter().find(|it| it.case == index) else { return Vec::new() };
     let line = |judged: &Judged| {
@@ -174,14 +168,11 @@ pub(crate) struct Totals {
     attempts: usize,
     requests: u64,
     questions: u64,
-    /// Whether token counts are estimates.
     has_tokens: bool,
-    /// Number of tests by unsupported feature.
     unsupported: BTreeMap<&'static str, usize>,
 }
 
 impl Totals {
-    /// Returns the totals and the assumptions behind them.
     pub(crate) fn sentences(&self) -> String {
         let Totals { attempts, requests, questions, has_tokens, unsupported } = self;
         let mut asks = Vec::new();

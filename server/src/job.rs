@@ -9,12 +9,12 @@ use std::{
 
 use speclens_runner::{
     clock::Clock,
+    event::SuiteResult,
     evidence_store::EvidenceStore,
     exec,
-    files::DiskFiles,
     gateway::Gateway,
     model::Models,
-    run::Job,
+    run::{self, Job, Options},
     trace::{TraceSettings, Traces},
 };
 use speclens_schema::{
@@ -27,6 +27,9 @@ use speclens_schema::{
     words::plural,
 };
 
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
 use crate::{
     clawspec_reports::{ReportRequest, Reports},
     trust,
@@ -36,21 +39,16 @@ use crate::{
 /// A suite that is to run.
 #[derive(Debug)]
 pub(crate) struct RunRequest<'a> {
-    /// The suite.
     pub suite: &'a Arc<Suite>,
-    /// The directory that its commands run in.
     pub directory: &'a Path,
     /// The path of its main file relative to that directory.
     pub place: &'a str,
     /// The settings in force, read once for the whole run.
     pub workspace: &'a Workspace,
-    /// The values to mask.
     pub secrets: Arc<Secrets>,
-    /// The current time.
     pub clock: Clock,
     /// The address of the gateway; overrides settings and the environment.
     pub gateway: Option<&'a str>,
-    /// The origin of the request.
     pub origin: RequestOrigin<'a>,
 }
 
@@ -83,16 +81,10 @@ pub(crate) enum Refusal {
 /// A suite that may run.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    suite: Arc<Suite>,
-    directory: PathBuf,
+    /// Its job, as long as nothing is recorded.
+    job: Job,
     place: String,
     settings: Arc<Settings>,
-    files: Arc<DiskFiles>,
-    secrets: Arc<Secrets>,
-    clock: Clock,
-    models: Arc<Models>,
-    gateway: Option<Arc<Gateway>>,
-    traces: Arc<Traces>,
 }
 
 /// Returns the directories that decide what a run does: those of the suite and of the settings in force, as they are
@@ -114,82 +106,71 @@ pub(crate) fn prepare(request: RunRequest<'_>) -> Result<Prepared, Refusal> {
         RequestOrigin::Editor { untrusted: Some(directory) } => return Err(Refusal::Untrusted(directory.to_owned())),
         RequestOrigin::Terminal { has_errors: false } | RequestOrigin::Editor { untrusted: None } => {}
     }
-    let settings = Arc::clone(&request.workspace.settings);
-    let requests = bounded(request.suite.concurrency, &settings);
-    let gateway = request.suite.gateway().map(|config| Arc::new(gateway(config, &settings, request.gateway)));
-    Ok(Prepared {
-        traces: Arc::new(Traces::new(traces(&settings, gateway.as_deref()))),
-        models: Arc::new(
-            models(&settings, requests)
-                .in_directory(request.directory)
-                .also_with(&request.suite.key_variables(), variable),
-        ),
+    let settings = &request.workspace.settings;
+    let requests = bounded(request.suite.concurrency, settings);
+    let gateway = request.suite.gateway().map(|config| Arc::new(gateway(config, settings, request.gateway)));
+    let models = models(settings, requests).in_directory(request.directory);
+    let job = Job {
+        traces: Arc::new(Traces::new(traces(settings, gateway.as_deref()))),
+        models: Arc::new(models.also_with(&request.suite.key_variables(), variable)),
         gateway,
         suite: Arc::clone(request.suite),
         directory: request.directory.to_owned(),
-        place: request.place.to_owned(),
-        settings,
         files: Arc::new(request.workspace.files(request.directory, "")),
+        store: Arc::default(),
         secrets: request.secrets,
         clock: request.clock,
-    })
+        output_limit: settings.limits.output_bytes(),
+        stop_repeats: settings.limits.stop_repeats,
+    };
+    Ok(Prepared { job, place: request.place.to_owned(), settings: Arc::clone(settings) })
 }
 
 impl Prepared {
-    /// Returns the settings in force.
     pub(crate) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Returns the values to mask in everything that is shown of the suite.
     pub(crate) fn secrets(&self) -> &Secrets {
-        &self.secrets
+        &self.job.secrets
     }
 
     /// Returns the writer of ClawSpec reports, if they are wanted.
     pub(crate) fn reports(&self, asked: ReportRequest<'_>) -> Option<Reports> {
-        Reports::of(&self.suite, &self.directory, &self.files, asked)
+        Reports::of(&self.job, asked)
     }
 
     /// Returns the models that the suite may call.
     pub(crate) fn models(&self) -> &Models {
-        &self.models
+        &self.job.models
     }
 
-    /// Returns a description of the requests that a trigger would send.
     pub(crate) fn describe(&self, trigger: &TriggerAction, test: &str) -> Vec<String> {
-        match &self.gateway {
-            Some(gateway) => exec::trigger::described(trigger, test, gateway, self.clock, &self.directory),
+        match &self.job.gateway {
+            Some(gateway) => exec::trigger::described(trigger, test, gateway, self.job.clock, &self.job.directory),
             None => Vec::new(),
         }
     }
 
-    /// Opens the evidence store of the suite.
-    pub(crate) fn evidence_store(&self) -> EvidenceStore {
-        EvidenceStore::of(&self.settings, &self.directory, &self.place, trust::machine)
+    pub(crate) fn recording_job(&self) -> Job {
+        let store = EvidenceStore::of(&self.settings, &self.job.directory, &self.place, trust::machine);
+        self.job(Arc::new(store))
     }
 
-    /// Returns the job that writes into an evidence store.
     pub(crate) fn job(&self, store: Arc<EvidenceStore>) -> Job {
-        Job {
-            suite: Arc::clone(&self.suite),
-            directory: self.directory.clone(),
-            files: Arc::clone(&self.files),
-            store,
-            secrets: Arc::clone(&self.secrets),
-            clock: self.clock,
-            output_limit: self.settings.limits.output_bytes(),
-            models: Arc::clone(&self.models),
-            gateway: self.gateway.clone(),
-            traces: Arc::clone(&self.traces),
-            stop_repeats: self.settings.limits.stop_repeats,
-        }
+        Job { store, ..self.job.clone() }
+    }
+
+    /// Runs the suite without telling anybody.
+    pub(crate) async fn results(&self, options: Options, cancel: CancellationToken) -> Arc<SuiteResult> {
+        let (events, _) = mpsc::unbounded_channel();
+        run::run(self.recording_job(), options, cancel, events).await
     }
 
     /// Returns the number of concurrent attempts: as requested, else as in the suite, within the limit of the settings.
     pub(crate) fn concurrency(&self, wanted: Option<usize>) -> usize {
         let cores = || thread::available_parallelism().map_or(1, usize::from);
-        bounded(wanted.unwrap_or_else(|| self.suite.attempts_at_once(cores())), &self.settings)
+        bounded(wanted.unwrap_or_else(|| self.job.suite.attempts_at_once(cores())), &self.settings)
     }
 }
 
@@ -198,7 +179,6 @@ pub(crate) fn models(settings: &Arc<Settings>, requests: usize) -> Models {
     Models::new(Arc::clone(settings), requests, variable)
 }
 
-/// Returns the gateway in force. An address on the command line overrides a script.
 pub(crate) fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
     let gateway = Gateway::of(config, variable, base_url);
     match (&settings.clawspec.gateway, &settings.directory, base_url) {
@@ -219,7 +199,6 @@ fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
     TraceSettings::of(&sources, &gateway.traces, directory, &variable)
 }
 
-/// Returns the value of an environment variable.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -8,7 +8,6 @@ mod cli;
 mod conversation;
 mod help;
 mod scaffold;
-mod setup;
 mod shell;
 mod task_directory;
 mod usage_bound;
@@ -28,7 +27,7 @@ use super::{
     process::{Background, Environment},
 };
 use crate::model::Model;
-pub use cli::Version;
+pub(crate) use cli::Version;
 pub use conversation::Conversation;
 use conversation::ConversationContext;
 use shell::{Deadline, Shell};
@@ -37,18 +36,17 @@ pub use usage_bound::{UsageBound, assumptions, grouped};
 
 /// The agent that performs a task.
 #[derive(Clone, Copy, Debug)]
-pub struct TaskAgent<'a> {
+pub(crate) struct TaskAgent<'a> {
     /// The name of the test, for scripted models.
     pub test: &'a str,
     /// The model or the program.
     pub backend: AgentBackend<'a>,
-    /// Help mode of the task.
     pub mode: Option<HelpMode>,
 }
 
 /// A model or a replacement.
 #[derive(Clone, Copy, Debug)]
-pub enum AgentBackend<'a> {
+pub(crate) enum AgentBackend<'a> {
     /// A model; the runner runs its commands.
     Model(&'a dyn Model),
     /// An agent program, which runs commands by itself.
@@ -57,8 +55,7 @@ pub enum AgentBackend<'a> {
 
 /// The environment and the limits of a task.
 #[derive(Clone, Copy)]
-pub struct TaskContext<'a> {
-    /// The directory of the suite.
+pub(crate) struct TaskContext<'a> {
     pub suite: &'a Path,
     /// Environment variables that commands do not see unless `env` sets them.
     pub hidden: &'a BTreeSet<String>,
@@ -66,13 +63,9 @@ pub struct TaskContext<'a> {
     pub secrets: &'a Secrets,
     /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
-    /// Whether a temporary directory is kept for inspection.
     pub keep: bool,
-    /// The version of the program.
     pub version: &'a Version,
-    /// Ends the act early.
     pub cancel: &'a CancellationToken,
-    /// Receives notes about waiting.
     pub notify: &'a (dyn Fn(String) + Sync),
     /// Receives the number of the awaited answer, from 1.
     pub turn: &'a (dyn Fn(u32) + Sync),
@@ -80,7 +73,7 @@ pub struct TaskContext<'a> {
 
 /// The resources of an attempt: its directory and background processes. Dropping it releases both at once.
 #[derive(Debug)]
-pub struct Closing {
+pub(crate) struct Closing {
     teardown: Vec<String>,
     // Before the directory: processes end before it is removed.
     shell: Shell,
@@ -90,9 +83,9 @@ pub struct Closing {
 impl Closing {
     /// Runs `teardown`, ends background processes, including those of `observers`, and removes a temporary directory.
     /// Returns error messages.
-    pub async fn close(self, observers: &Background) -> Vec<String> {
+    pub(crate) async fn close(self, observers: &Background) -> Vec<String> {
         let Closing { teardown, shell, place } = self;
-        let notes = setup::teardown(&teardown, &shell).await;
+        let notes = shell::teardown(&teardown, &shell).await;
         tokio::join!(shell.background.end(), observers.end());
         drop(shell);
         // Many files may have to be removed.
@@ -102,7 +95,7 @@ impl Closing {
 }
 
 /// Performs a task up to the point where claims are observed. There is no site if the task did not get a directory.
-pub async fn perform(
+pub(crate) async fn perform(
     action: &AgentAction,
     agent: TaskAgent<'_>,
     context: Context,
@@ -187,7 +180,7 @@ async fn act(
     if let Some(scaffold) = action.scaffold() {
         scaffold::copy(scaffold, task_context.suite, &shell.directory, task_context.cancel).await?;
     }
-    setup::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
+    shell::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
     let program = &action.surroundings.cli;
     cli::find(program, shell, deadline).await?;
     let version = match &action.surroundings.version_command {

@@ -25,7 +25,7 @@ const MAX_LOOKS: usize = 8;
 
 /// The files that a command names or a task starts from, and those that settings declare, at one moment.
 #[derive(Clone, Debug)]
-pub struct Inputs {
+pub(crate) struct Inputs {
     source: InputSource,
     files: Arc<DiskFiles>,
     before: Digests,
@@ -44,19 +44,19 @@ enum InputSource {
 
 impl Inputs {
     /// Reads the files before the command begins.
-    pub async fn before(action: &CommandAction, files: &Arc<DiskFiles>) -> Inputs {
+    pub(crate) async fn before(action: &CommandAction, files: &Arc<DiskFiles>) -> Inputs {
         let source = InputSource::Command(action.expanded.clone().unwrap_or_default());
         Inputs::looked_at(source, files, action.inputs.clone()).await
     }
 
     /// Reads the files before a task begins with a copy of them.
-    pub async fn before_task(action: &AgentAction, files: &Arc<DiskFiles>) -> Inputs {
+    pub(crate) async fn before_task(action: &AgentAction, files: &Arc<DiskFiles>) -> Inputs {
         let known = declared_and_named(&action.surroundings.scripts, &action.inputs);
         Inputs::looked_at(InputSource::Task(Box::new(action.clone())), files, known).await
     }
 
     /// Reads the files that define a target, before it is started.
-    pub async fn before_trigger(action: &TriggerAction, files: &Arc<DiskFiles>) -> Inputs {
+    pub(crate) async fn before_trigger(action: &TriggerAction, files: &Arc<DiskFiles>) -> Inputs {
         Inputs::looked_at(InputSource::Target(action.target.clone()), files, action.inputs.clone()).await
     }
 
@@ -83,7 +83,7 @@ impl Inputs {
     }
 
     /// Returns the files that identify the recording, and notes about them.
-    pub fn after(self) -> (Digests, Vec<String>) {
+    pub(crate) fn after(self) -> (Digests, Vec<String>) {
         let (inputs, mut notes) = match &self.source {
             InputSource::Command(script) => self.after_command(script),
             // The task works on a copy.

@@ -188,13 +188,13 @@ impl Background {
 
 /// Stops all running commands before the program itself is suspended (Ctrl-Z). They continue when the result is
 /// dropped. The time in between counts toward no deadline and no duration.
-pub fn suspend() -> suspension::Suspension {
-    suspension::Suspension::begin()
+pub fn suspend() -> watchdog::Suspension {
+    watchdog::Suspension::begin()
 }
 
 /// Returns the total time for which the program has been suspended: it counts toward no deadline.
 pub(crate) fn suspended() -> Duration {
-    suspension::total()
+    watchdog::total_suspension()
 }
 
 /// Runs a command to its end. Never fails: errors are part of the result.
@@ -253,7 +253,7 @@ async fn attend(
 ) -> Finished {
     let started = Instant::now();
     let mut deadline = started + command.timeout;
-    let suspended_before = suspension::total();
+    let suspended_before = watchdog::total_suspension();
     let mut suspended = suspended_before;
     let mut stdout = Stream::new(child.stdout(), command.output.limit());
     let mut stderr = Stream::new(child.stderr(), command.output.limit());
@@ -286,8 +286,8 @@ async fn attend(
             }
             () = &mut clock => match phase {
                 // The program was suspended, so the clock ran without the command.
-                _ if suspension::total() > suspended => {
-                    let more = suspension::total() - suspended;
+                _ if watchdog::total_suspension() > suspended => {
+                    let more = watchdog::total_suspension() - suspended;
                     suspended += more;
                     deadline += more;
                     last += more;
@@ -371,7 +371,7 @@ async fn attend(
     }
     let [stdout, stderr] = captured;
     // A pipe that is open at the end was open at least until then.
-    let duration = (ended - started).saturating_sub(suspension::total() - suspended_before);
+    let duration = (ended - started).saturating_sub(watchdog::total_suspension() - suspended_before);
     let exit = exit.flatten();
     let began = exit.is_some();
     let ran = Ran {
@@ -480,14 +480,8 @@ mod group;
 #[cfg(unix)]
 mod watchdog;
 
-#[cfg(unix)]
-mod lookup;
-
-#[cfg(unix)]
-pub(crate) mod suspension;
-
 #[cfg(not(unix))]
-pub mod suspension {
+mod watchdog {
     //! On other systems nothing runs, so there is nothing to suspend.
 
     use std::time::Duration;
@@ -502,7 +496,7 @@ pub mod suspension {
         }
     }
 
-    pub(super) fn total() -> Duration {
+    pub(super) fn total_suspension() -> Duration {
         Duration::ZERO
     }
 }

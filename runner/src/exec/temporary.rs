@@ -39,7 +39,6 @@ impl Temporary {
         Ok(tempfile::Builder::new().prefix(KEPT).tempdir()?.keep())
     }
 
-    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -70,7 +69,6 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Returns the id of the process that created a directory of this name.
 fn maker(name: &str) -> Option<i32> {
     name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
 }

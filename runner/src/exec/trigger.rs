@@ -1,31 +1,29 @@
 //! Starts a skill, an agent or a pipeline, and waits for its end.
 
 mod claims_hold;
-mod dry_run;
 mod program;
-mod run_end;
 mod values;
 mod webhook;
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use speclens_schema::{
-    dialect::clawspec::trigger::{Filled, session_key},
-    evidence::{Context, Ended, Evidence, Need, ObservationTime, RunError, RunErrorKind},
+    dialect::clawspec::trigger::{Filled, agent_id, session_key},
+    evidence::{Address, Context, Ended, Evidence, Need, ObservationTime, RunError, RunErrorKind},
     suite::{TriggerAction, TriggerKind},
 };
 
 use super::{ActionContext, ActionResult, ActionSite, Attempt, Inputs, process};
 use crate::{
+    clock::{Clock, SuspendAwareTimer},
     gateway::Gateway,
+    job::Job,
     observe::View,
     recording,
-    suspend_aware_timer::SuspendAwareTimer,
-    trace,
-    watch::{Identity, Watch},
+    trace::{self, Identity},
+    watch::Watch,
 };
 
-pub use dry_run::described;
 pub(crate) use values::{KnownRun, begun};
 
 /// The parameters that all ways of starting a target share.
@@ -52,8 +50,7 @@ impl TriggerContext<'_> {
 
     /// Returns the context after the act. `run_id` is the id of the run, if it is not the one that was sent.
     fn ended(&self, context: Context, run_id: Option<String>) -> Context {
-        let ActionContext { clock, directory, .. } = self.action_context;
-        values::ended(context, run_id, self.gateway, clock, directory)
+        values::ended(context, run_id, self.gateway, self.action_context.job.clock, &self.action_context.job.directory)
     }
 }
 
@@ -66,12 +63,11 @@ struct Triggered {
 }
 
 /// Returns the known facts of a run that was started elsewhere, before its results are observed.
-pub(crate) fn seen_later(context: Context, action_context: ActionContext<'_>) -> Attempt {
-    let context = match action_context.gateway {
-        Some(gateway) => values::ended(context, None, gateway, action_context.clock, action_context.directory),
+pub(crate) fn seen_later(context: Context, job: &Job) -> Attempt {
+    Attempt::begun(match &job.gateway {
+        Some(gateway) => values::ended(context, None, gateway, job.clock, &job.directory),
         None => context,
-    };
-    Attempt { evidence: Evidence { context, ..Evidence::default() }, notes: Vec::new() }
+    })
 }
 
 /// Performs a trigger. Errors are part of the result.
@@ -81,20 +77,17 @@ pub(super) async fn perform(
     action_context: ActionContext<'_>,
     view: &View,
 ) -> ActionResult {
-    let inputs = Inputs::before_trigger(action, action_context.files).await;
+    let inputs = Inputs::before_trigger(action, &action_context.job.files).await;
     let timer = SuspendAwareTimer::begin(process::suspended);
     let (attempt, watch) = match prepared(action, &context, action_context) {
-        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, action_context), None),
+        Ok(_) if action.kind == TriggerKind::Nothing => (seen_later(context, action_context.job), None),
         Ok((filled, gateway)) => {
             let trigger = TriggerContext { action, filled: &filled, gateway, action_context, view, timer };
             started(trigger, context).await
         }
-        Err(error) => {
-            let evidence = Evidence { context, error: Some(error), ..Evidence::default() };
-            (Attempt { evidence, notes: Vec::new() }, None)
-        }
+        Err(error) => (Attempt::with_error(context, error.kind, error.message), None),
     };
-    let site = ActionSite { watch: watch.map(Arc::new), ..ActionSite::of_suite(action_context) };
+    let site = ActionSite { watch: watch.map(Arc::new), ..ActionSite::of_suite(action_context.job) };
     ActionResult { attempt, inputs: Some(inputs), site }
 }
 
@@ -104,7 +97,7 @@ fn prepared<'a>(
     action_context: ActionContext<'a>,
 ) -> Result<(Filled, &'a Arc<Gateway>), RunError> {
     let missing = "the settings of the gateway are missing; this is a bug in speclens";
-    let gateway = action_context.gateway.ok_or_else(|| RunError::new(RunErrorKind::Defect, missing))?;
+    let gateway = action_context.job.gateway.as_ref().ok_or_else(|| RunError::new(RunErrorKind::Defect, missing))?;
     let templates = context.templates.clone().unwrap_or_default();
     let filled = Filled::of(action, &templates.before)
         .map_err(|no_value| RunError::new(RunErrorKind::MissingVariable, format!("{no_value} in this run")))?;
@@ -122,11 +115,15 @@ async fn started(trigger: TriggerContext<'_>, context: Context) -> (Attempt, Opt
     let known = Some(context.run_id.clone()).filter(|id| !id.is_empty());
     let started_us = i64::try_from(recording::beginning_us()).unwrap_or(i64::MAX);
     let identity = Identity { run_id: known, session_key, agent: None, started_us, ended_us: None };
-    let mut watch =
-        Watch::begin(trigger.gateway, trigger.action_context.directory, trigger.action_context.traces, identity).await;
+    let mut watch = Watch::begin(
+        trigger.gateway,
+        &trigger.action_context.job.directory,
+        &trigger.action_context.job.traces,
+        identity,
+    )
+    .await;
     if let Some(error) = without_traces(trigger, &watch, &context) {
-        let evidence = Evidence { context, error: Some(error), ..Evidence::default() };
-        return (Attempt { evidence, notes: Vec::new() }, Some(watch));
+        return (Attempt::with_error(context, error.kind, error.message), Some(watch));
     }
     if let Some(scripted_gateway) = trigger.gateway.scripted_gateway() {
         scripted_gateway.export_to(&watch.environment());
@@ -194,4 +191,44 @@ async fn deadline_note(trigger: TriggerContext<'_>) -> String {
         trigger.limit().as_secs_f64(),
         gone.unwrap_or_default()
     )
+}
+
+/// Placeholder for the id that the run gets when it begins.
+const RUN_ID: &str = "{{run_id}}";
+
+/// Returns the requests that would be sent, one sentence or value per line.
+pub fn described(action: &TriggerAction, test: &str, gateway: &Gateway, clock: Clock, directory: &Path) -> Vec<String> {
+    let known = KnownRun { run_id: Some(RUN_ID.to_owned()), started: Some(clock.seconds()) };
+    let templates = begun(clock, directory, gateway, Some(&known)).templates.unwrap_or_default();
+    let filled = match Filled::of(action, &templates.before) {
+        Ok(filled) => filled,
+        Err(no_value) => return vec![no_value.to_string()],
+    };
+    let post = |session: Option<String>| {
+        let token = gateway.token_from().map(|source| format!(" with the token from `{source}`")).unwrap_or_default();
+        let body = filled.body(action, session.as_deref());
+        let address = format!("POST {}{token}", gateway.shown_url(&gateway.webhook));
+        let script = gateway.script_for(&Address::Gateway(gateway.webhook.clone()));
+        let instead = script
+            .map(|script| format!("the scripted gateway `{script}` answers instead of `{}`", gateway.shown_url("")));
+        [Some(address), Some(body.to_string()), instead].into_iter().flatten().collect()
+    };
+    match action.kind {
+        TriggerKind::Skill => post(Some(session_key(&action.target, test, RUN_ID))),
+        TriggerKind::Pipeline => post(None),
+        TriggerKind::Agent => match filled.message() {
+            Ok(message) => {
+                let command = format!("openclaw agent --local --agent {} --json", agent_id(&action.trigger));
+                let script = gateway.script_for(&Address::Gateway(String::new()));
+                let instead =
+                    script.map(|script| format!("the scripted gateway `{script}` answers instead of `openclaw`"));
+                let beside = script.is_none().then(|| "without `--local` if the gateway is running".to_owned());
+                [Some(command), Some(format!("message: {message}")), beside, instead].into_iter().flatten().collect()
+            }
+            Err(missing) => vec![missing],
+        },
+        TriggerKind::Nothing => {
+            vec!["nothing is started: the contract is evaluated against the results of another run".to_owned()]
+        }
+    }
 }

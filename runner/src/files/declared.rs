@@ -37,7 +37,6 @@ pub(super) struct DeclaredInputs {
     /// The files by their paths from the root, each with a digest; those beyond the first few under the entry that
     /// includes them.
     pub(super) inputs: Inputs,
-    /// The entries that include too many files.
     pub(super) cut: Vec<String>,
 }
 
@@ -55,7 +54,6 @@ impl Declared {
         if is_whole { Some(String::new()) } else { files::inside(entry) }
     }
 
-    /// Looks for the files.
     pub(super) fn look(&self, root: &Path, digests: &Digests) -> DeclaredInputs {
         let Ok(directory) = fs::canonicalize(&self.directory) else { return DeclaredInputs::default() };
         let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());

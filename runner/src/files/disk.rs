@@ -1,13 +1,16 @@
-//! Single questions about the disk.
+//! Single questions about the disk, digests of files, and paths as text.
 
 use std::{
+    collections::HashMap,
     fs,
     io::{self, Read},
     path::{Component, Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
 };
 
-use speclens_schema::files::FileKind;
+use sha2::{Digest as _, Sha256};
+use speclens_schema::files::{FileKind, short};
 
 /// Maximum size in bytes of a file that is read for a check.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
@@ -74,4 +77,118 @@ pub(super) fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
         return Err(format!("it is larger than {} MiB", MAX_FILE_BYTES / 1024 / 1024));
     }
     Ok(content.into())
+}
+
+/// Maximum size in bytes of a file whose content counts. A larger one is identified by its size and modification time.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Resolution of file times, with a margin: a file that changed within this time before it was read may have changed
+/// again unnoticed.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// The digests of files that were read.
+#[derive(Debug, Default)]
+pub(super) struct Digests {
+    known: Mutex<HashMap<PathBuf, CachedDigest>>,
+}
+
+#[derive(Debug)]
+struct CachedDigest {
+    size: u64,
+    changed: SystemTime,
+    digest: String,
+}
+
+impl Digests {
+    /// Returns the digest of one file, without a limit on the total size.
+    pub(super) fn of_one(&self, path: &Path) -> Option<String> {
+        self.of(path, &mut { u64::MAX })
+    }
+
+    /// Returns the digest of a regular file at a path without symbolic links; `None` if there is none, or it cannot be
+    /// read. A file larger than `left` bytes is identified as too large.
+    pub(super) fn of(&self, path: &Path, left: &mut u64) -> Option<String> {
+        let now = SystemTime::now();
+        let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let (size, changed) = (metadata.len(), metadata.modified().ok()?);
+        let rest = left.checked_sub(size).filter(|_| size <= MAX_BYTES);
+        let Some(rest) = rest else {
+            let since = changed.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            return Some(short(&Sha256::digest(format!("{size} {}", since.as_nanos()))));
+        };
+        *left = rest;
+        let known = |known: &&CachedDigest| known.size == size && known.changed == changed;
+        let digest = self.known().get(path).filter(known).map(|known| known.digest.clone());
+        if digest.is_some() {
+            return digest;
+        }
+        let mut hash = Sha256::new();
+        // A file that grows meanwhile is read up to its first size.
+        io::copy(&mut open_regular(path).ok()?.take(size), &mut hash).ok()?;
+        let digest = short(&hash.finalize());
+        if now.duration_since(changed).is_ok_and(|age| age > SETTLED) {
+            self.known().insert(path.to_owned(), CachedDigest { size, changed, digest: digest.clone() });
+        }
+        Some(digest)
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, CachedDigest>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns a path with `/` between its names.
+pub fn slashed(path: &Path) -> String {
+    let names = path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_string_lossy()),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+/// Returns the relative path from a directory to a path, both absolute and without symbolic links.
+pub fn relative_path(directory: &Path, path: &Path) -> Option<String> {
+    let common = directory.components().zip(path.components()).take_while(|(one, other)| one == other).count();
+    let up = directory.components().skip(common).map(|_| Some(".."));
+    let down = path.components().skip(common).map(|name| name.as_os_str().to_str());
+    Some(up.chain(down).collect::<Option<Vec<_>>>()?.join("/"))
+}
+
+/// Returns a path without `.`, and with `..` only at its beginning.
+pub(super) fn normal_from(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
+/// Returns a path without `.`, and without `..` as far as there are names before it.
+pub(super) fn normal(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
+/// Returns a path without `..`, without looking at the disk.
+pub fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            Component::Normal(_) | Component::Prefix(_) | Component::RootDir => plain.push(component),
+        }
+    }
+    plain
 }

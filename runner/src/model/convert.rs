@@ -12,7 +12,6 @@ use speclens_schema::{
 
 use super::{Message, Reply, Request, Unfinished, price, provider::Target};
 
-/// Returns the conversation and the options of the answer.
 pub(super) fn request(request: &Request, target: &Target) -> (ChatRequest, ChatOptions) {
     let mut chat = ChatRequest::new(messages(&request.messages, target.api));
     if !request.system.is_empty() {

@@ -78,7 +78,6 @@ impl Manual {
         Ok(Reply { calls: calls.into_iter().collect(), ..Reply::default() })
     }
 
-    /// Returns the number of the next call of a test.
     fn number(&self, test: &str) -> usize {
         let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let number = calls.entry(test.to_owned()).or_default();
@@ -93,7 +92,6 @@ impl Model for Manual {
     }
 }
 
-/// Returns the introduction to a task for a person.
 fn header(request: &Request) -> String {
     let asked = request.messages.iter().find_map(|message| match message {
         Message::User(text) => Some(text.as_str()),
@@ -129,7 +127,6 @@ fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
 }
 
-/// The terminal of this process.
 #[derive(Clone, Copy, Debug)]
 struct Terminal;
 

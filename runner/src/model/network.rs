@@ -3,6 +3,7 @@
 use std::{
     fmt,
     hash::{BuildHasher, RandomState},
+    sync::Arc,
     time::Duration,
 };
 
@@ -16,14 +17,13 @@ use speclens_schema::{
     evidence::{RunError, RunErrorKind},
     settings::{Api, Price},
 };
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
     Answering, Model, Reply, Request, convert,
-    failure::{Failure, RequestFacts},
+    failure::{self, Failure, RequestFacts},
     key::Key,
     provider::Target,
-    request_limit::RequestLimit,
-    retry,
 };
 use crate::http;
 
@@ -68,7 +68,7 @@ impl Network {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
-            let Some(pause) = retry::pause(&failure, retries, waited, seed) else {
+            let Some(pause) = failure::pause(&failure, retries, waited, seed) else {
                 let variable = self.key.as_ref().map(|(variable, _)| variable.as_str());
                 let request = RequestFacts { host: &self.host, variable, deadline: self.deadline, retries };
                 return Err(failure.into_error(request));
@@ -80,7 +80,6 @@ impl Network {
         }
     }
 
-    /// Makes one request.
     async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
         let (chat, options) = convert::request(request, &self.target);
         let _permit = self.request_limit.permit().await;
@@ -96,7 +95,6 @@ impl Network {
             .map_err(|missing| Failure::Unreadable(format!("it has no {missing}")))
     }
 
-    /// Returns the content of an answer that the library cannot read.
     fn rescued(&self, error: genai::Error) -> Result<Reply, Failure> {
         if let genai::Error::ChatResponseGeneration { response_body, .. } = &error {
             if let Some(failure) = self.error_in_body(response_body) {
@@ -157,4 +155,52 @@ fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Clie
         .connect_timeout(CONNECT_TIMEOUT.min(deadline));
     let client = builder.build().map_err(|error| error.to_string())?;
     Client::builder().with_reqwest(client).build().map_err(|error| error.to_string())
+}
+
+/// Maximum number of requests in flight of the whole program, whatever its suites allow together.
+const MAX_IN_FLIGHT: usize = 32;
+
+static OF_PROGRAM: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT);
+
+#[derive(Clone, Debug)]
+pub(super) struct RequestLimit(Arc<Semaphore>);
+
+/// A permit for one request, valid until it is dropped.
+#[derive(Debug)]
+pub(super) struct Permit<'c> {
+    _of_suite: SemaphorePermit<'c>,
+    _of_program: SemaphorePermit<'static>,
+}
+
+impl RequestLimit {
+    pub(super) fn new(requests: usize) -> RequestLimit {
+        RequestLimit(Arc::new(Semaphore::new(requests.clamp(1, MAX_IN_FLIGHT))))
+    }
+
+    /// Waits until another request may be made.
+    pub(super) async fn permit(&self) -> Permit<'_> {
+        const OPEN: &str = "nothing closes it";
+        let of_suite = self.0.acquire().await.expect(OPEN);
+        Permit { _of_suite: of_suite, _of_program: OF_PROGRAM.acquire().await.expect(OPEN) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::Future, pin::pin, task::Context};
+
+    use super::RequestLimit;
+
+    #[test]
+    fn request_above_the_cap_waits_for_the_end_of_another() {
+        let request_limit = RequestLimit::new(2);
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let mut permits: Vec<_> = (0..2).map(|_| Box::pin(request_limit.permit())).collect();
+        let granted: Vec<_> = permits.iter_mut().map(|permit| permit.as_mut().poll(&mut context)).collect();
+        assert!(granted.iter().all(std::task::Poll::is_ready));
+        let mut third = pin!(request_limit.permit());
+        assert!(third.as_mut().poll(&mut context).is_pending());
+        drop(granted);
+        assert!(third.as_mut().poll(&mut context).is_ready());
+    }
 }

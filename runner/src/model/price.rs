@@ -90,7 +90,6 @@ fn without_day(model: &str) -> &str {
     }
 }
 
-/// Returns the cost of an answer with these tokens.
 pub(super) fn priced(input_tokens: u64, output_tokens: u64, price: Option<Price>) -> Usage {
     const MILLION: f64 = 1_000_000.0;
     // Far fewer tokens than a double can count.

@@ -17,7 +17,6 @@ use crate::http::may_carry_secret;
 
 /// A provider that needs no settings.
 struct BuiltIn {
-    /// The names in ids.
     names: &'static [&'static str],
     api: Api,
     adapter: AdapterKind,
@@ -80,20 +79,15 @@ pub(super) const GATEWAY_VARIABLE: &str = "AI_GATEWAY_API_KEY";
 /// Variables that hold a key of a tool whose suites run here, and of no provider.
 const KEYS_OF_TOOLS: &[&str] = &["CLIWATCH_API_KEY"];
 
-/// The address of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Target {
-    /// The name of the model at the provider.
     pub(super) model: String,
-    /// The protocol.
     pub(super) api: Api,
-    /// The variant of the protocol.
     pub(super) adapter: AdapterKind,
     /// The address, without the part that names the operation.
     pub(super) base_url: Url,
     /// The variables that may hold the key, the usual one first. If empty, no key is sent.
     pub(super) variables: Vec<String>,
-    /// Whether the AI Gateway passes the request on.
     pub(super) is_gateway: bool,
 }
 
@@ -104,7 +98,6 @@ pub(super) fn key_variables(settings: &Settings) -> BTreeSet<String> {
     built_in.copied().chain(named).map(str::to_owned).collect()
 }
 
-/// Returns the target of the model with an id.
 pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> bool) -> Result<Target, RunError> {
     let (provider, model) = split(id)?;
     let built_in = built_in(provider);
@@ -227,7 +220,6 @@ fn built_in(name: &str) -> Option<&'static BuiltIn> {
     BUILT_IN.iter().find(|known| known.names.contains(&name))
 }
 
-/// Returns a target as an entry of the settings describes it.
 fn described(model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Result<Target, EntryFault> {
     let api = entry.api.or(built_in.map(|known| known.api)).unwrap_or(Api::OpenAi);
     let adapter = match (api, built_in) {
@@ -293,7 +285,6 @@ impl Target {
         self.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 
-    /// Returns the address of the operation that answers a conversation.
     pub(super) fn url(&self) -> Url {
         let mut url = self.base_url.clone();
         let last = match self.api {

@@ -18,10 +18,9 @@ use super::{
     Model,
     key::{Key, read_keys},
     manual::{self, Manual},
-    network::Network,
+    network::{Network, RequestLimit},
     price::{self, Quote},
     provider::{self, Target},
-    request_limit::RequestLimit,
     script::Scripted,
 };
 
@@ -32,7 +31,6 @@ pub struct Models {
     /// The keys that are set, by the names of their variables.
     keys: BTreeMap<String, Key>,
     request_limit: RequestLimit,
-    /// The base directory of scripts.
     directory: PathBuf,
     /// The opened models, which share their connections.
     opened: Mutex<BTreeMap<String, Arc<dyn Model>>>,

@@ -1,18 +1,24 @@
-//! The files at a path, once they exist.
+//! Files: the state of a path, and those that match a pattern, once they exist.
 
 pub(crate) mod glob;
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use speclens_schema::evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed, SeenFile};
+use speclens_schema::{
+    dialect::cli_bench::template,
+    evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed, PathState, SeenFile},
+};
 
-use super::{View, content, looking};
-use crate::suspend_aware_timer::SuspendAwareTimer;
+use super::{
+    content,
+    view::{View, looking},
+};
+use crate::clock::SuspendAwareTimer;
 
 /// Pause between two observations.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -41,7 +47,6 @@ impl State {
         Some(State { directory: metadata.is_dir(), length: metadata.len(), modified_us })
     }
 
-    /// Returns whether it was written late enough.
     fn is_fresh(self, since_us: Option<i64>) -> bool {
         since_us.is_none_or(|since| self.modified_us.is_some_and(|modified| modified >= since))
     }
@@ -119,7 +124,6 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The result of one observation.
 struct Look {
     files: Files,
     cut: bool,
@@ -195,6 +199,46 @@ fn epoch_us(time: SystemTime) -> Option<i64> {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => i64::try_from(after.as_micros()).ok(),
         Err(before) => i64::try_from(before.duration().as_micros()).ok().map(|micros| -micros),
+    }
+}
+
+pub(super) async fn path(path: &str, content: bool, view: &View) -> Answer {
+    let path = template::expand(path, &view.directory.to_string_lossy());
+    let place = view.directory.join(&path);
+    let limit = content.then_some(view.limit);
+    match looking(move || state_of(&place, limit)).await {
+        Ok(Ok(state)) => Answer::Path(state),
+        Ok(Err(error)) => Answer::Nothing(format!("cannot observe `{path}`: {error}")),
+        Err(nothing) => nothing,
+    }
+}
+
+/// Returns the state of a path, following links; of a file, with as many bytes as wanted.
+fn state_of(path: &Path, limit: Option<usize>) -> io::Result<PathState> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if leads_nowhere(path, &error) => {
+            return Ok(PathState::Missing { beside: content::beside(path) });
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(if metadata.is_dir() {
+        PathState::Directory
+    } else if metadata.is_file() {
+        PathState::File { content: limit.map(|limit| content::read(path, limit)) }
+    } else {
+        PathState::Other
+    })
+}
+
+/// Returns whether an error means that a path does not exist, rather than that it is inaccessible. A link to itself
+/// leads nowhere.
+fn leads_nowhere(path: &Path, error: &io::Error) -> bool {
+    let is_link = || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => true,
+        io::ErrorKind::PermissionDenied => false,
+        _ => is_link(),
     }
 }
 

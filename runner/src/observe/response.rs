@@ -5,8 +5,8 @@ use std::time::Duration;
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
-use super::View;
-use crate::{cause::innermost, http, suspend_aware_timer::SuspendAwareTimer};
+use super::view::View;
+use crate::{cause::innermost, clock::SuspendAwareTimer, http};
 
 /// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);

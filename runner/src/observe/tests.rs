@@ -19,7 +19,7 @@ use speclens_schema::{
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Cancelled, QuestionContext, View, observe};
+use super::{Cancelled, View, observe};
 use crate::{
     exec::process::{Background, Environment},
     model::Models,
@@ -37,12 +37,10 @@ fn view(directory: &Path) -> View {
         environment: Environment::default(),
         limit: LIMIT,
         background: Arc::new(Background::default()),
-        question_context: QuestionContext {
-            models: Arc::new(Models::new(Arc::default(), 1, |_| None)),
-            output: None,
-            secrets: Arc::new(Secrets::none()),
-            test: String::new(),
-        },
+        models: Arc::new(Models::new(Arc::default(), 1, |_| None)),
+        output: None,
+        secrets: Arc::new(Secrets::none()),
+        test: String::new(),
         gateway: None,
         watch: None,
         seen: Arc::default(),

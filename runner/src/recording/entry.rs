@@ -6,9 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use speclens_schema::suite::Subject;
 
-use super::{
-    Label, Machine, Recording, Recordings, Unreadable, Unusable, VERSION, Version, name::Name, now_us, texts::TextRef,
-};
+use super::{Label, Machine, Recording, Recordings, Unusable, VERSION, Version, name::Name, now_us, texts::TextRef};
 
 /// A recording on the disk.
 #[derive(Clone, Debug)]
@@ -20,13 +18,15 @@ pub struct Entry {
     pub about: Result<About, Unusable>,
     /// The texts that it refers to; `None` if they are not known.
     pub(super) texts: Option<Vec<TextRef>>,
-    /// The size of the file.
     pub(super) file_bytes: u64,
 }
 
 /// The recorded attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct About {
+    speclens_recording: u32,
+    #[serde(default)]
+    texts: Vec<TextRef>,
     /// The key of the action.
     pub key: String,
     /// The suite, relative to its directory.
@@ -42,15 +42,6 @@ pub struct About {
     /// The machine that it was written on, if it has an identity.
     #[serde(default)]
     pub machine: Option<Machine>,
-}
-
-#[derive(Deserialize)]
-struct Head {
-    speclens_recording: u32,
-    #[serde(default)]
-    texts: Vec<TextRef>,
-    #[serde(flatten)]
-    about: About,
 }
 
 impl Entry {
@@ -101,12 +92,15 @@ impl Recordings {
         let entry = |about, texts, file_bytes| Entry { name, path: path.clone(), about, texts, file_bytes };
         let bytes = match self.store.read(&path, self.limit) {
             Ok(bytes) => bytes,
-            Err(Unreadable::Missing) => return entry(Err(Unusable::Missing), Some(Vec::new()), 0),
-            Err(Unreadable::TooLarge(bytes)) => return entry(Err(Unusable::TooLarge(bytes)), None, bytes),
+            Err(Unusable::TooLarge(bytes)) => return entry(Err(Unusable::TooLarge(bytes)), None, bytes),
+            Err(error) => return entry(Err(error), Some(Vec::new()), 0),
         };
         let size = bytes.len() as u64;
-        match serde_json::from_slice::<Head>(&bytes) {
-            Ok(Head { speclens_recording: VERSION, texts, about }) => entry(Ok(about), Some(texts), size),
+        match serde_json::from_slice::<About>(&bytes) {
+            Ok(mut about) if about.speclens_recording == VERSION => {
+                let texts = std::mem::take(&mut about.texts);
+                entry(Ok(about), Some(texts), size)
+            }
             Ok(_) | Err(_) => match serde_json::from_slice::<Version>(&bytes).map(|it| it.speclens_recording) {
                 // It may refer to texts in another way.
                 Ok(newer) if newer > VERSION => entry(Err(Unusable::OtherVersion), None, size),

@@ -15,12 +15,10 @@ const BEGAN_LENGTH: usize = 16;
 /// A parsed file name. The order groups equal actions, the newest last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
-    /// The beginning of the action's key.
     pub(super) key: String,
     pub(super) repeat: u32,
     /// Time when the attempt began, in microseconds of the Unix epoch.
     pub(super) began_us: u64,
-    /// The digest of the attempt's label.
     pub(super) label: String,
 }
 
@@ -110,7 +108,6 @@ impl Index {
         self.attempts(by).any(|(began_us, _)| *began_us > by.began_us && *began_us <= present_us + MAX_SKEW_US)
     }
 
-    /// Returns the other attempts under the label of a name.
     pub(super) fn others(&self, than: &Name) -> Vec<Name> {
         let others = self.attempts(than).filter(|(began_us, key)| (*began_us, key) != (than.began_us, &than.key));
         others.map(|(began_us, key)| Name { key: key.clone(), began_us: *began_us, ..than.clone() }).collect()

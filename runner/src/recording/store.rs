@@ -6,10 +6,13 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::SystemTime,
+    thread,
+    time::{Duration, Instant, SystemTime},
 };
 
-use super::texts::Digest;
+use fs::TryLockError;
+
+use super::{Unusable, texts::Digest};
 use crate::{
     exec::temporary::is_alive,
     write::{self, DRAFT, Readers},
@@ -23,7 +26,6 @@ const TEXTS: &str = "texts";
 const LOCK: &str = "lock";
 const CHANGES: &str = "changes";
 
-/// The location of recordings.
 #[derive(Debug)]
 pub(super) struct Store {
     home: PathBuf,
@@ -38,12 +40,7 @@ struct Counted {
     file: Option<fs::File>,
 }
 
-/// A counter that changes when another process has written or removed recordings.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Mark(u64);
-
 impl Store {
-    /// Returns the store next to a suite in this directory.
     pub(super) fn beside(directory: &Path) -> Store {
         Store { home: directory.join(DIRECTORY), counted: Mutex::default() }
     }
@@ -64,7 +61,6 @@ impl Store {
         self.texts_directory().join(digest.as_str())
     }
 
-    /// Returns the file that processes lock.
     pub(super) fn lock_path(&self) -> PathBuf {
         self.home.join(LOCK)
     }
@@ -110,11 +106,11 @@ impl Store {
 
     /// Returns the counter of other processes' changes; `None` if they are not counted. Unlike [`Store::changed`], it
     /// is not affected by changes of this store, which would otherwise cause needless listings of the directory.
-    pub(super) fn changed_by_others(&self) -> Option<Mark> {
+    pub(super) fn changed_by_others(&self) -> Option<u64> {
         // Locked, so that a change is counted in both or in none.
         let counted = self.counted();
         let metadata = fs::symlink_metadata(self.home.join(CHANGES)).ok()?;
-        metadata.is_file().then(|| Mark(metadata.len().wrapping_sub(counted.changes)))
+        metadata.is_file().then(|| metadata.len().wrapping_sub(counted.changes))
     }
 
     /// Returns the time when a file was last added or removed; `None` without a directory.
@@ -122,7 +118,6 @@ impl Store {
         self.is_own().then(|| fs::metadata(self.directory()).ok()?.modified().ok()).flatten()
     }
 
-    /// Returns the names of the files.
     pub(super) fn list(&self) -> Vec<String> {
         if self.is_own() { names(&self.directory()) } else { Vec::new() }
     }
@@ -141,22 +136,22 @@ impl Store {
     }
 
     /// Reads a regular file of at most `limit` bytes.
-    pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Unreadable> {
+    pub(super) fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Unusable> {
         use io::Read;
 
-        let metadata = fs::symlink_metadata(path).map_err(|_| Unreadable::Missing)?;
+        let metadata = fs::symlink_metadata(path).map_err(|_| Unusable::Missing)?;
         let is_own = if path.starts_with(self.texts_directory()) { self.has_own_texts() } else { self.is_own() };
         if !metadata.is_file() || !is_own {
-            return Err(Unreadable::Missing);
+            return Err(Unusable::Missing);
         }
         if metadata.len() > limit {
-            return Err(Unreadable::TooLarge(metadata.len()));
+            return Err(Unusable::TooLarge(metadata.len()));
         }
         let mut bytes = Vec::new();
-        let file = fs::File::open(path).map_err(|_| Unreadable::Missing)?;
+        let file = fs::File::open(path).map_err(|_| Unusable::Missing)?;
         // It may have grown since.
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| Unreadable::Missing)?;
-        if bytes.len() as u64 > limit { Err(Unreadable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|_| Unusable::Missing)?;
+        if bytes.len() as u64 > limit { Err(Unusable::TooLarge(bytes.len() as u64)) } else { Ok(bytes) }
     }
 
     /// Writes a file that only its owner can read. The change is not counted yet.
@@ -186,7 +181,6 @@ impl Store {
         }
     }
 
-    /// Creates the directories of recordings.
     pub(super) fn create(&self) -> io::Result<()> {
         self.prepare(&self.directories())
     }
@@ -277,15 +271,6 @@ fn names(directory: &Path) -> Vec<String> {
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-/// The reason why a file is not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unreadable {
-    /// It does not exist, is not a regular file, or is not readable.
-    Missing,
-    /// It has this many bytes.
-    TooLarge(u64),
-}
-
 fn create_private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -294,5 +279,43 @@ fn create_private(path: &Path) -> io::Result<()> {
         // Another process did it first.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         result => result,
+    }
+}
+
+/// Maximum time to wait for another process, which may be suspended.
+pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+
+const PAUSE: Duration = Duration::from_millis(5);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// With others that share it.
+    Shared,
+    /// With no other process.
+    Alone,
+}
+
+/// Locks a file, and waits for another process if necessary. Dropping the result releases the lock, and so does the
+/// end of the process. `None` if another process holds it for too long, or the file system does not support locks.
+pub(super) fn lock(path: &Path, sharing: Sharing, patience: Duration) -> io::Result<Option<fs::File>> {
+    if path.is_symlink() {
+        return Ok(None);
+    }
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    let end = Instant::now() + patience;
+    loop {
+        let tried = match sharing {
+            Sharing::Shared => file.try_lock_shared(),
+            Sharing::Alone => file.try_lock(),
+        };
+        match tried {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Ok(None),
+        }
     }
 }

@@ -53,7 +53,6 @@ impl TryFrom<String> for Digest {
 /// A reference to a text in a separate file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TextRef {
-    /// The index of its capture in the evidence.
     capture: usize,
     /// The digest, which is the name of the file.
     pub(super) sha256: Digest,

@@ -87,7 +87,6 @@ fn all(reports: &[SuiteReport]) -> Vec<LocatedProblem<'_>> {
     reports.iter().flat_map(|report| report.new_problems(&mut settings)).collect()
 }
 
-/// Returns the position of a problem.
 fn place(source: &SourceText, problem: &Problem) -> String {
     let start = Lines::new(source.document.text(), Encoding::Utf32).places(problem.range.clone()).start;
     format!("{}:{}:{}", plain::line(&source.path), start.line + 1, start.column + 1)

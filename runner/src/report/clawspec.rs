@@ -8,7 +8,7 @@ use speclens_schema::{
     judge::Judged,
     shape::scalar,
     suite::{Action, Case, Claim, Phase, TriggerKind},
-    verdict::{Handover, Outcome, Status},
+    verdict::{Handover, Status},
 };
 
 use crate::event::{Origin, RunResult};
@@ -94,75 +94,54 @@ pub fn handovers<'r>(case: &'r Case, run: &'r RunResult) -> Vec<(&'r Handover, V
     handovers.filter(|(_, results)| !results.is_empty()).collect()
 }
 
-/// The times of a run, in UTC, as `2026-05-14T12:00:00Z`.
-#[derive(Clone, Copy, Debug)]
-pub struct Times<'t> {
-    /// Start of the run.
-    pub started_at: &'t str,
-    /// Time of the judgment.
-    pub completed_at: &'t str,
+/// A report of a run with some of its results.
+pub struct Report<'r> {
+    /// The subject.
+    pub subject: Subject,
+    /// The path of the contract.
+    pub contract: String,
+    /// The test.
+    pub case: &'r Case,
+    /// The results.
+    pub results: Vec<&'r Judged>,
+    /// The evidence of the run.
+    pub evidence: &'r Evidence,
+    /// Time of the judgment, in UTC, as `2026-05-14T12:00:00Z`.
+    pub completed_at: String,
 }
 
-/// Writes the report of a run with these results. `contract` is the path of the contract.
-pub fn render(
-    subject: &Subject,
-    number: u64,
-    case: &Case,
-    results: &[&Judged],
-    evidence: &Evidence,
-    times: Times<'_>,
-    contract: &str,
-) -> String {
-    let rows: Vec<ReportRow<'_>> = results.iter().filter_map(|judged| ReportRow::of(case, judged, evidence)).collect();
-    let status = rows.iter().map(|row| row.status).max().unwrap_or(Word::Pass).max(Word::Pass);
-    let mut text = String::new();
-    let _ = writeln!(text, "workflow: {}\nscenario: {}", scalar(&subject.workflow), scalar(&subject.scenario));
-    let _ = writeln!(text, "run: {number}\nstatus: {}", status.as_str());
-    let _ = writeln!(text, "started_at: {}\ncompleted_at: {}", quoted(times.started_at), quoted(times.completed_at));
-    text.push_str(if rows.is_empty() { "assertions: []\n" } else { "assertions:\n" });
-    rows.iter().for_each(|row| row.write(&mut text));
-    write_feedback(&rows, contract, &mut text);
-    let _ = writeln!(text, "infrastructure_failure: false");
-    text
-}
-
-/// A status in ClawSpec's words, from good to bad.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Word {
-    Skip,
-    Pass,
-    Warn,
-    Fail,
-    Error,
-}
-
-impl Word {
-    fn of(outcome: &Outcome) -> Word {
-        match outcome {
-            Outcome::Pass => Word::Pass,
-            Outcome::Fail(_) => Word::Fail,
-            Outcome::Warn(_) => Word::Warn,
-            Outcome::Skip(_) => Word::Skip,
-            // ClawSpec has no word for an unknown result; it is not a pass.
-            Outcome::Unknown(_) | Outcome::Error(_) => Word::Error,
-        }
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Word::Skip => "SKIP",
-            Word::Pass => "PASS",
-            Word::Warn => "WARN",
-            Word::Fail => "FAIL",
-            Word::Error => "ERROR",
-        }
+impl Report<'_> {
+    /// Returns the text of the report with this number.
+    pub fn text(&self, number: u64) -> String {
+        let rows = self.results.iter().filter_map(|judged| ReportRow::of(self.case, judged, self.evidence));
+        let rows: Vec<ReportRow<'_>> = rows.collect();
+        let status = rows.iter().map(|row| row.status).max().unwrap_or(Status::Pass).max(Status::Pass);
+        let Subject { workflow, scenario } = &self.subject;
+        let (started_at, completed_at) = (whole_seconds(&self.evidence.context.started), &self.completed_at);
+        let mut text = String::new();
+        let _ = writeln!(text, "workflow: {}\nscenario: {}", scalar(workflow), scalar(scenario));
+        let _ = writeln!(text, "run: {number}\nstatus: {}", word(status));
+        let _ = writeln!(text, "started_at: {}\ncompleted_at: {}", quoted(&started_at), quoted(completed_at));
+        text.push_str(if rows.is_empty() { "assertions: []\n" } else { "assertions:\n" });
+        rows.iter().for_each(|row| row.write(&mut text));
+        write_feedback(&rows, &self.contract, &mut text);
+        let _ = writeln!(text, "infrastructure_failure: false");
+        text
     }
 }
 
-/// A row of a report.
+/// Returns a time without fractions of a second.
+pub fn whole_seconds(time: &str) -> String {
+    time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
+}
+
+fn word(status: Status) -> String {
+    status.as_str().to_uppercase()
+}
+
 struct ReportRow<'r> {
     name: String,
-    status: Word,
+    status: Status,
     detail: &'r str,
     waited_ms: u64,
     score: Option<f64>,
@@ -193,7 +172,11 @@ impl<'r> ReportRow<'r> {
         };
         Some(ReportRow {
             name,
-            status: Word::of(&verdict.outcome),
+            status: match verdict.outcome.status() {
+                // ClawSpec has no word for an unknown result; it is not a pass.
+                Status::Unknown => Status::Error,
+                known => known,
+            },
             detail: verdict.outcome.message(),
             waited_ms: waited_ms(claim, evidence),
             score: verdict.score,
@@ -202,7 +185,7 @@ impl<'r> ReportRow<'r> {
     }
 
     fn write(&self, text: &mut String) {
-        let _ = writeln!(text, "- name: {}\n  status: {}", scalar(&self.name), self.status.as_str());
+        let _ = writeln!(text, "- name: {}\n  status: {}", scalar(&self.name), word(self.status));
         let detail = if self.detail.is_empty() { "null".to_owned() } else { quoted(self.detail) };
         // Seconds with two digits, far fewer than a double can count.
         let _ = writeln!(text, "  detail: {detail}\n  elapsed: {:.2}s", self.waited_ms as f64 / 1000.0);
@@ -228,8 +211,8 @@ fn waited_ms(claim: &Claim, evidence: &Evidence) -> u64 {
 fn write_feedback(rows: &[ReportRow<'_>], contract: &str, text: &mut String) {
     let failing = || {
         rows.iter().filter(|row| match row.status {
-            Word::Fail | Word::Warn => !row.detail.is_empty(),
-            Word::Skip | Word::Pass | Word::Error => false,
+            Status::Fail | Status::Warn => !row.detail.is_empty(),
+            Status::Skip | Status::Pass | Status::Unknown | Status::Error => false,
         })
     };
     let names: Vec<&str> = failing().map(|row| row.name.as_str()).collect();

@@ -1,18 +1,19 @@
-//! The failures of a run: one entry for each assertion and each error, however many attempts it
-//! concerns.
+//! The failures of a run, one for each assertion and each error, however many attempts it concerns, and the facts behind
+//! each: what was expected, what was observed, what the agent said. They are the same in every report for people.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, sync::Arc};
 
 use speclens_schema::{
+    check::text,
     document::Pointer,
-    evidence::ErrorScope,
+    evidence::{ErrorScope, Evidence},
     judge::Judged,
-    suite::{Case, Subject},
-    verdict::Status,
+    suite::{Case, Subject, short_names},
+    verdict::{Status, Verdict},
     words::plural,
 };
 
-use super::{SuiteReport, share};
+use super::SuiteReport;
 use crate::event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult};
 
 /// Maximum number of other messages about one assertion.
@@ -23,11 +24,8 @@ const MAX_VARIANTS: usize = 3;
 pub(super) struct Failure<'r> {
     /// The tests that it concerns: one, unless an error has its cause outside of the tests.
     pub(super) cases: Vec<&'r Case>,
-    /// The attempt to show.
     pub(super) run: &'r RunResult,
-    /// The failure in that attempt.
     pub(super) kind: FailureKind<'r>,
-    /// Number of attempts that it concerns.
     attempts: usize,
     /// Their share of the attempts of the test; empty if there was only one.
     share: String,
@@ -35,7 +33,6 @@ pub(super) struct Failure<'r> {
     pub(super) variants: Vec<(&'r str, usize)>,
 }
 
-/// Kinds of failures.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FailureKind<'r> {
     /// An assertion does not hold, or has no result.
@@ -47,7 +44,6 @@ pub(super) enum FailureKind<'r> {
 }
 
 impl FailureKind<'_> {
-    /// Returns its status as a word in a sentence.
     pub(super) fn word(self) -> &'static str {
         match self {
             FailureKind::Verdict(judged) => match judged.verdict.outcome.status() {
@@ -68,7 +64,6 @@ impl FailureKind<'_> {
 }
 
 impl Failure<'_> {
-    /// Returns the title of the tests that it concerns.
     pub(super) fn title(&self, report: &SuiteReport) -> String {
         let [case] = &self.cases[..] else { return plural(self.cases.len(), "test") };
         let name = report.masked(&case.name);
@@ -229,4 +224,130 @@ fn is_outside(kind: AbsenceKind) -> bool {
         AbsenceKind::NoRecording | AbsenceKind::Stale => true,
         AbsenceKind::FailedFast | AbsenceKind::Decided => false,
     }
+}
+
+/// Returns how many of the attempts are concerned, by subject if there are several: ` in 3 of 4 attempts (a 1/2, b 2/2)`.
+/// Empty if there is only one attempt.
+pub fn share(attempts: &[&RunResult], concerned: &[&RunResult]) -> String {
+    let mut share = String::new();
+    if attempts.len() > 1 {
+        share.push_str(&format!(" in {} of {} attempts", concerned.len(), attempts.len()));
+    }
+    let mut subjects: Vec<&Subject> = Vec::new();
+    for result in attempts {
+        if !subjects.contains(&&result.subject) {
+            subjects.push(&result.subject);
+        }
+    }
+    if subjects.len() > 1 {
+        let count = |results: &[&RunResult], subject: &Subject| {
+            results.iter().filter(|result| result.subject == *subject).count()
+        };
+        let each = subjects.iter().zip(short_names(&subjects));
+        let each = each.map(|(it, name)| format!("{name} {}/{}", count(concerned, it), count(attempts, it)));
+        share.push_str(&format!(" ({})", each.collect::<Vec<_>>().join(", ")));
+    }
+    share
+}
+
+/// Maximum number of characters of a reply.
+const MAX_REPLY_CHARACTERS: usize = 300;
+
+/// Maximum number of characters of any other value in an annotation of a line.
+const MAX_VALUE_CHARACTERS: usize = 400;
+
+#[derive(Debug)]
+pub(super) struct Detail {
+    pub(super) kind: DetailKind,
+    /// The text, with secrets masked.
+    pub(super) text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DetailKind {
+    Expected,
+    Actual,
+    Note,
+    Help,
+    /// The last reply of the agent.
+    Reply,
+}
+
+impl DetailKind {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            DetailKind::Expected => "expected",
+            DetailKind::Actual => "actual",
+            DetailKind::Note => "note",
+            DetailKind::Help => "help",
+            DetailKind::Reply => "the agent said",
+        }
+    }
+}
+
+impl Detail {
+    /// Returns it as lines of a text, shortened.
+    pub(super) fn line(&self) -> String {
+        format!("{}: {}", self.kind.as_str(), text::shortened(&self.text, MAX_VALUE_CHARACTERS))
+    }
+}
+
+/// Reads the evidence of attempts: once for several failures of one attempt in a row, because it may be large.
+#[derive(Debug, Default)]
+pub(super) struct EvidenceReader<'r> {
+    last: Option<(&'r RunResult, Option<Arc<Evidence>>)>,
+}
+
+impl<'r> EvidenceReader<'r> {
+    /// Returns the evidence of an attempt; `None` if there is none.
+    pub(super) fn read(&mut self, run: &'r RunResult) -> Option<Arc<Evidence>> {
+        match &self.last {
+            Some((last, evidence)) if std::ptr::eq(*last, run) => evidence.clone(),
+            Some(_) | None => self.last.insert((run, run.evidence.get())).1.clone(),
+        }
+    }
+}
+
+pub(super) fn of_verdict(report: &SuiteReport, verdict: &Verdict, evidence: Option<&Evidence>) -> Vec<Detail> {
+    let mut details = Vec::new();
+    let mut add = |kind, text: &str| {
+        if !text.trim().is_empty() {
+            details.push(Detail { kind, text: report.masked(text) });
+        }
+    };
+    let mismatch = verdict.outcome.mismatch();
+    if let Some(mismatch) = mismatch {
+        let (expected, actual) = (mismatch.expected.as_str(), mismatch.actual.as_str());
+        // A final line end is shown only where it makes the difference.
+        let trimmed = (expected.trim_end_matches('\n'), actual.trim_end_matches('\n'));
+        let (expected, actual) = if trimmed.0 == trimmed.1 { (expected, actual) } else { trimmed };
+        add(DetailKind::Expected, expected);
+        add(DetailKind::Actual, actual);
+        mismatch.notes.iter().for_each(|note| add(DetailKind::Note, note));
+        mismatch.help.iter().for_each(|help| add(DetailKind::Help, help));
+    }
+    let reply = evidence.and_then(|evidence| report.dialect.last_reply(evidence));
+    let is_new = |reply: &String| {
+        let begin = reply.char_indices().nth(MAX_REPLY_CHARACTERS).map_or(reply.as_str(), |(end, _)| &reply[..end]);
+        mismatch.is_none_or(|mismatch| !mismatch.actual.contains(begin))
+    };
+    if let Some(reply) = reply.filter(is_new) {
+        let words = reply.split_whitespace().take(MAX_REPLY_CHARACTERS).collect::<Vec<_>>().join(" ");
+        add(DetailKind::Reply, &text::shortened(&words, MAX_REPLY_CHARACTERS));
+    }
+    details
+}
+
+/// Returns the facts about a failed assertion in all attempts of a test.
+pub(super) fn details(
+    report: &SuiteReport,
+    failure: &Failure<'_>,
+    verdict: &Verdict,
+    evidence: Option<&Evidence>,
+) -> Vec<Detail> {
+    let mut notes: Vec<String> = failure.frequency().into_iter().collect();
+    let other = |(message, count): &(&str, usize)| format!("in {}: {message}", plural(*count, "other attempt"));
+    notes.extend(failure.variants.iter().map(other));
+    let notes = notes.iter().map(|note| Detail { kind: DetailKind::Note, text: report.masked(note) });
+    of_verdict(report, verdict, evidence).into_iter().chain(notes).collect()
 }

@@ -13,8 +13,7 @@ use speclens_schema::{
 
 use super::{
     SourceText, SuiteReport,
-    details::{EvidenceReader, details},
-    failures::{Failure, FailureKind, failures},
+    failures::{EvidenceReader, Failure, FailureKind, details, failures},
 };
 use crate::event::CaseResult;
 
@@ -148,7 +147,6 @@ fn skipped<'r>(report: &'r SuiteReport, case: &'r Case, outcome: &CaseResult) ->
     Some(simple("skipped", Severity::Information, message, source, range))
 }
 
-/// Returns another place of a verdict.
 pub(super) fn elsewhere(
     report: &SuiteReport,
     source: &SourceText,

@@ -26,8 +26,7 @@ use speclens_schema::{
 
 use super::{
     ResultCounts, SourceText, SuiteReport,
-    details::{Detail, DetailKind, EvidenceReader, details},
-    failures::{Failure, FailureKind, failures},
+    failures::{Detail, DetailKind, EvidenceReader, Failure, FailureKind, details, failures},
     plain,
 };
 use crate::{
@@ -426,7 +425,6 @@ fn summary(text: &mut String, reports: &[SuiteReport]) {
     );
 }
 
-/// A place to underline.
 struct Mark {
     range: Range<usize>,
     label: Option<String>,

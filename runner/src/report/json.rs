@@ -1,24 +1,27 @@
-//! The report for programs: a versioned contract with its own schema, `schema/json/report.schema.json`.
+//! The report for programs: a versioned contract, described by `schema/json/report.schema.json`. Every member that is
+//! written has its place there.
 
-mod evidence;
-mod writer;
+use std::{collections::BTreeSet, ops::Range};
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use serde_json::{Value, json};
 use speclens_schema::{
-    dialect::{Dialect, cli_bench::config::HelpMode},
-    document::Pointer,
-    evidence::Ended,
-    json_schema,
-    problem::{Applicability, Severity},
-    suite::Subject,
-    verdict::Status,
+    dialect::GateOutcome,
+    document::{LineColumn, Pointer, Step},
+    evidence::{ChangedFile, Evidence, Exit, Ran, ToolCall, Turn},
+    fixing,
+    judge::Judged,
+    mask::{shown, shown_value},
+    problem::{Fix, Problem},
+    suite::{Case, Subject},
+    verdict::{FilePlace, Related, RelatedPlace},
 };
 
-pub use evidence::EvidenceEntry;
-
-use super::{ResultCounts, SuiteReport};
-use writer::report;
+use super::{
+    ResultCounts, SourceText, SuiteReport,
+    finding::{place_in, place_in_file},
+    matrix::{Matrix, SubjectScore},
+};
+use crate::event::{CaseResult, Origin, RunResult};
 
 /// Optional parts of the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,341 +34,274 @@ pub struct Content {
 
 /// Returns the report as JSON text with a final line end.
 pub fn render(reports: &[SuiteReport], failures: &[String], content: Content) -> String {
-    let report = report(reports, failures, content);
+    let mut settings = BTreeSet::new();
+    let suites: Vec<Value> = reports.iter().map(|report| suite(report, content, &mut settings)).collect();
+    let totals = ResultCounts::of(reports);
+    let report = json!({ "speclens": 1, "failures": failures, "suites": suites, "totals": totals });
     let mut text = serde_json::to_string_pretty(&report).expect("a report is plain data with text keys");
     text.push('\n');
     text
 }
 
-/// Returns the JSON Schema of the report, as the text of its committed copy.
-pub fn schema_text() -> String {
-    let mut schema = schemars::generate::SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator()
-        .into_root_schema_for::<Report>();
-    schema.insert("$id".to_owned(), format!("{}:report", json_schema::BASE).into());
-    let mut text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
-    text.push('\n');
-    text
-}
+/// The JSON Schema of the report.
+pub const SCHEMA: &str = include_str!("../../../schema/json/report.schema.json");
 
-/// Report of `speclens run --report json` and `speclens check --format json`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Report {
-    /// Version of this format.
-    speclens: u32,
-    /// Errors about files and directories that cannot be read. If not empty, the exit status is 2.
-    failures: Vec<String>,
-    /// Suites, sorted by path.
-    suites: Vec<SuiteEntry>,
-    /// Number of tests by result.
-    totals: ResultCounts,
-}
-
-/// A suite.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct SuiteEntry {
-    /// Path of the file, relative to the working directory.
-    path: String,
-    /// Format of the suite.
-    dialect: Dialect,
-    /// Worst status of its tests and gates; `error` if the suite was refused.
-    status: Status,
-    /// Problems in the text.
-    problems: Vec<ProblemEntry>,
-    /// Conditions on the whole run; empty if nothing ran.
-    gates: Vec<GateEntry>,
-    /// Version of the tested program, as printed by `version_command`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<String>,
-    /// Results by model, if models attempted the tasks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    subjects: Vec<ScoreEntry>,
-    /// Tests in the order of the file. Only in reports of runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cases: Option<Vec<CaseEntry>>,
-}
-
-/// Results of a model in one help mode. Whether it meets its threshold is a gate.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct ScoreEntry {
-    /// The model and its help mode.
-    subject: SubjectEntry,
-    /// Number of attempts, without those that were skipped.
-    runs: usize,
-    /// Number of attempts that passed.
-    passed: usize,
-    /// Percentage of attempts that passed; null if there are no attempts.
-    pass_rate: Option<f64>,
-    /// Mean number of replies of the model; null if unknown.
-    mean_turns: Option<f64>,
-    /// Cost of the model in US dollars; null if the cost of an attempt is unknown.
-    cost_usd: Option<f64>,
-}
-
-/// A problem in the text.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct ProblemEntry {
-    /// Kind of problem; `speclens explain CODE` explains it.
-    code: String,
-    /// Severity of the problem.
-    severity: Severity,
-    /// Description of the problem, as one clause.
-    message: String,
-    /// Consequence of the problem.
-    note: Option<String>,
-    /// Remedy, as an imperative sentence.
-    help: Option<String>,
-    /// Location of the problem.
-    place: Place,
-    /// Other locations that the problem refers to.
-    related: Vec<RelatedEntry>,
-    /// Fixes that a program can apply, the best one first.
-    fixes: Vec<FixEntry>,
-}
-
-/// A fix that a program can apply.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct FixEntry {
-    /// Title of the fix, as in a menu.
-    title: String,
-    /// `safe`: the intention is clear, and `--fix` applies the fix. `suggestion`: a person must choose it.
-    applicability: Applicability,
-    /// Whether this is the best fix of the problem.
-    preferred: bool,
-    /// Edits in the order of the text, without overlaps. Apply all of them together.
-    edits: Vec<EditEntry>,
-    /// Files that the fix creates; empty for most fixes.
-    creates: Vec<NewFileEntry>,
-}
-
-/// A replacement of text.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct EditEntry {
-    /// Path of the file, relative to the working directory.
-    path: String,
-    /// Range of the text to replace; empty for an insertion.
-    range: PlaceRange,
-    /// New text, with the line endings of the file.
-    text: String,
-}
-
-/// A new file.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct NewFileEntry {
-    /// Path of the file, relative to the working directory.
-    path: String,
-    /// Initial content of the file.
-    text: String,
-}
-
-/// Another location that a problem or a verdict refers to.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct RelatedEntry {
-    /// Description of that location.
-    message: String,
-    /// The location.
-    place: Place,
-}
-
-/// A condition on the whole run.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct GateEntry {
-    /// Name of the gate in the format.
-    name: String,
-    /// Location of the gate; null for a default gate.
-    place: Option<Place>,
-    /// `pass` or `fail`.
-    status: Status,
-    /// Limit of the gate.
-    expected: f64,
-    /// Measured value.
-    actual: f64,
-    /// Summary in one sentence.
-    message: String,
-}
-
-/// A test.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct CaseEntry {
-    /// Name of the test.
-    name: String,
-    /// Location of the test.
-    place: Place,
-    /// Worst status of its attempts.
-    status: Status,
-    /// Attempts; empty for a skipped test.
-    runs: Vec<RunEntry>,
-}
-
-/// An attempt.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct RunEntry {
-    /// Number of the repeat, counted from 0.
-    run: u32,
-    /// The model, agent or program that performed the attempt.
-    subject: SubjectEntry,
-    /// Worst status of its verdicts; without verdicts, the status that the error implies.
-    status: Status,
-    /// Duration in milliseconds; null if the attempt did not begin.
-    duration_ms: Option<f64>,
-    /// Number of replies of the model; absent without a model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    turns: Option<u32>,
-    /// Event that ended the attempt; absent if no end was observed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stopped: Option<Ended>,
-    /// Cost of the model in US dollars; absent if unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_usd: Option<f64>,
-    /// Cost of the judges in US dollars; absent if none was asked, or if the cost is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    judge_cost_usd: Option<f64>,
-    /// Whether the evidence was recorded now (`fresh`), comes from a recording of this machine (`replayed`) or of
-    /// another one (`foreign`), or is not on disk (`none`).
-    recording: RecordingState,
-    /// Reason why there are no verdicts.
-    error: Option<ErrorEntry>,
-    /// Results of the assertions, in the order in which the format's tool reports them.
-    verdicts: Vec<VerdictEntry>,
-    /// Other observations, such as output that was cut off or background processes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-    /// Evidence of the attempt, with `--set report.evidence=true`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    evidence: Option<EvidenceEntry>,
-}
-
-/// The model, agent or program that performed an attempt.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SubjectEntry {
-    /// Name in reports: `command`, `gateway`, `openai:gpt-4o`, `openai:gpt-4o (injected)`.
-    name: String,
-    /// Id of the model; null if there is none.
-    model: Option<String>,
-    /// Help that the model gets about the program, in cli-bench.
-    mode: Option<HelpMode>,
-    /// Directory of the ClawSpec target, relative to the root of the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
-}
-
-impl SubjectEntry {
-    /// Returns the entry of a subject.
-    pub fn of(subject: &Subject) -> SubjectEntry {
-        let entry = SubjectEntry { name: subject.to_string(), model: None, mode: None, target: None };
-        match subject {
-            Subject::Command | Subject::Nobody => entry,
-            Subject::Model { model, mode } => SubjectEntry { model: Some(model.clone()), mode: *mode, ..entry },
-            Subject::Gateway { target } => SubjectEntry { target: Some(target.clone()), ..entry },
-        }
+/// Returns an entry without those of these members that are null.
+pub fn without_null(mut entry: Value, names: &[&str]) -> Value {
+    if let Value::Object(members) = &mut entry {
+        members.retain(|name, value| !(value.is_null() && names.contains(&name.as_str())));
     }
+    entry
 }
 
-/// Origin of the evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum RecordingState {
-    /// Observed and recorded now.
-    Fresh,
-    /// Read from a recording.
-    Replayed,
-    /// Read from a recording that another machine made: programs and files outside the workspace may differ there.
-    Foreign,
-    /// Not stored on disk.
-    None,
+/// Returns a list, or null instead of an empty one.
+fn listed(entries: impl Iterator<Item = impl Into<Value>>) -> Value {
+    let entries: Vec<Value> = entries.map(Into::into).collect();
+    if entries.is_empty() { Value::Null } else { entries.into() }
 }
 
-/// Reason why there are no verdicts.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct ErrorEntry {
-    /// `timed-out`, `spawn`, `killed`, `missing-variable`, `workspace`, `setup`, `program`, `help`, `provider`, `key`,
-    /// `rate-limit`, `script`, `gateway`, `no-spans`, `cancelled`, `unsupported`, `defect`, `no-recording`, `stale`,
-    /// `failed-fast` or `decided`.
-    kind: String,
-    /// Description of the error, and a remedy.
-    message: String,
+fn suite<'r>(report: &'r SuiteReport, content: Content, settings: &mut BTreeSet<&'r str>) -> Value {
+    let result = report.result.as_deref();
+    let gates = result.iter().flat_map(|result| &result.gates.gates);
+    let cases = result.iter().flat_map(|result| &result.cases);
+    let scores = result.map(Matrix::of).map(|matrix| matrix.subjects).unwrap_or_default();
+    let of_models = scores.iter().filter(|score| score.subject.model_id().is_some());
+    let entry = json!({
+        "path": report.source.path,
+        "dialect": report.dialect,
+        "status": report.status(),
+        "problems": report.new_problems(settings).map(|(source, found)| problem(source, found)).collect::<Vec<_>>(),
+        "gates": gates.map(|outcome| gate(report, outcome)).collect::<Vec<_>>(),
+        "version": report.version(),
+        "subjects": listed(of_models.map(score)),
+        "cases": content.cases.then(|| cases.map(|result| case(report, content, result)).collect::<Vec<_>>()),
+    });
+    without_null(entry, &["version", "subjects", "cases"])
 }
 
-/// Result of an assertion in one attempt.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct VerdictEntry {
-    /// Phase in which the assertion was judged, in formats that have phases.
-    phase: Option<String>,
-    /// Position of the assertion within its phase.
-    index: usize,
-    /// JSON Pointer to the assertion.
-    claim: Pointer,
-    /// Name of this kind of result in the format's tool.
-    r#type: String,
-    /// Label of the result in the format's tool.
-    label: String,
-    /// Outcome of the assertion.
-    outcome: Status,
-    /// KindLM's failure code.
-    code: Option<String>,
-    /// Score in the format's tool, from 0 to 1.
-    score: Option<f64>,
-    /// Summary in one sentence; empty for a pass.
-    message: String,
-    /// Expected value, if the assertion does not hold.
-    expected: Option<String>,
-    /// Observed value, if the assertion does not hold.
-    actual: Option<String>,
-    /// Explanations of a failure, such as the closest match or a difference.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-    /// What to do about a failure.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    help: Vec<String>,
-    /// Location of the decisive part of the assertion.
-    place: Place,
-    /// Other locations that the result refers to.
-    related: Vec<RelatedEntry>,
+fn score(SubjectScore { subject: who, score, .. }: &SubjectScore<'_>) -> Value {
+    json!({
+        "subject": subject(who),
+        "runs": score.runs,
+        "passed": score.passed,
+        "pass_rate": score.rate(),
+        "mean_turns": score.mean_turns(),
+        "cost_usd": score.cost.known(),
+    })
 }
 
-/// A location in a file.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct Place {
-    /// Path of the file, relative to the working directory.
-    path: String,
-    /// JSON Pointer to the node; empty if the file is not a tree of values.
-    pointer: Pointer,
-    /// Range of the text; empty and at the beginning if the whole file is meant.
-    range: PlaceRange,
+/// Returns the model, agent or program that performed an attempt.
+pub fn subject(subject: &Subject) -> Value {
+    let (model, mode, target) = match subject {
+        Subject::Command | Subject::Nobody => (None, None, None),
+        Subject::Model { model, mode } => (Some(model), *mode, None),
+        Subject::Gateway { target } => (None, None, Some(target)),
+    };
+    let entry = json!({ "name": subject.to_string(), "model": model, "mode": mode, "target": target });
+    without_null(entry, &["target"])
 }
 
-/// A range of text. The end is exclusive.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct PlaceRange {
-    /// First position of the range.
-    start: Position,
-    /// Position after the range.
-    end: Position,
+fn problem(source: &SourceText, problem: &Problem) -> Value {
+    let masked = |text: &str| source.secrets.mask(text);
+    let related = problem.related.iter().map(|related| {
+        let there = source.source_of_related(related);
+        json!({ "message": masked(&related.message), "place": place(&there, &related.at, related.range.clone()) })
+    });
+    json!({
+        "code": problem.code.as_str(),
+        "severity": problem.severity,
+        "message": masked(&problem.message),
+        "note": problem.note.as_deref().map(masked),
+        "help": problem.help.as_deref().map(masked),
+        "place": place(source, &problem.at, problem.range.clone()),
+        "related": related.collect::<Vec<_>>(),
+        "fixes": problem.fixes.iter().filter(|one| source.may_show(one)).map(|one| fix(source, one)).collect::<Vec<_>>(),
+    })
 }
 
-/// A position in a text.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-struct Position {
-    /// Line number, counted from 0.
-    line: usize,
-    /// Column in UTF-16 code units, counted from 0.
-    character: usize,
+fn fix(source: &SourceText, fix: &Fix) -> Value {
+    let mut edits = fixing::adapted(&source.document, &fix.edits);
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let edits = edits
+        .into_iter()
+        .map(|edit| json!({ "path": source.path, "range": range(&place_in(source, &edit.range)), "text": edit.text }));
+    let creates = fix.creates.iter().map(|file| json!({ "path": source.beside(&file.path), "text": file.text }));
+    json!({
+        "title": source.secrets.mask(&fix.title),
+        "applicability": fix.applicability,
+        "preferred": fix.preferred,
+        "edits": edits.collect::<Vec<_>>(),
+        "creates": creates.collect::<Vec<_>>(),
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use std::{env, fs, path::Path};
+fn gate(report: &SuiteReport, gate: &GateOutcome) -> Value {
+    let at = gate.source.in_suite();
+    json!({
+        "name": gate.name,
+        "place": at.map(|at| place(&report.source, at, report.source.range_of(at))),
+        "status": gate.status,
+        "expected": gate.expected,
+        "actual": gate.actual,
+        "message": report.masked(&gate.message),
+    })
+}
 
-    /// The committed schema is the generated one. Stale, it is rewritten, and the test fails once.
-    #[test]
-    fn the_committed_schema_is_fresh() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../schema/json/report.schema.json");
-        let generated = super::schema_text();
-        let committed = fs::read_to_string(&path).unwrap_or_default();
-        if committed != generated {
-            fs::write(&path, generated).expect("the repository can be written");
-            panic!("{} was stale and has been rewritten: commit it", path.display());
-        }
+fn case(report: &SuiteReport, content: Content, result: &CaseResult) -> Value {
+    let case = &report.suite.cases[result.case];
+    let source = report.source_of(case);
+    json!({
+        "name": report.masked(&case.name),
+        "place": place(&source, &case.at, source.document.range_of(&case.at)),
+        "status": result.status,
+        "runs": result.runs.iter().map(|run| attempt(report, content, case, run)).collect::<Vec<_>>(),
+    })
+}
+
+fn attempt(report: &SuiteReport, content: Content, case: &Case, run: &RunResult) -> Value {
+    let absence = run.absence.as_ref();
+    let shown = if content.evidence { run.evidence.get() } else { None };
+    let entry = json!({
+        "run": run.repeat,
+        "subject": subject(&run.subject),
+        "status": run.status,
+        "duration_ms": run.figures.duration_ms,
+        "turns": run.figures.turns,
+        "stopped": run.figures.stopped,
+        "cost_usd": run.figures.cost_usd(),
+        "judge_cost_usd": run.figures.judges.and_then(|judges| judges.cost_usd),
+        "recording": match run.origin {
+            Origin::Recorded => "fresh",
+            Origin::Replayed => "replayed",
+            Origin::Foreign => "foreign",
+            Origin::Observed | Origin::Present | Origin::Nowhere => "none",
+        },
+        "error": absence.map(|it| json!({ "kind": it.kind.as_str(), "message": report.masked(&it.message) })),
+        "verdicts": verdicts(report, case, &run.verdicts),
+        "notes": listed(run.notes.iter().map(|note| report.masked(note))),
+        "evidence": shown.as_deref().map(evidence),
+    });
+    without_null(entry, &["turns", "stopped", "cost_usd", "judge_cost_usd", "notes", "evidence"])
+}
+
+/// Returns the results of the assertions in one attempt of a case.
+pub fn verdicts(report: &SuiteReport, case: &Case, judged: &[Judged]) -> Vec<Value> {
+    judged.iter().map(|judged| verdict(report, case, judged)).collect()
+}
+
+fn verdict(report: &SuiteReport, case: &Case, Judged { claim: index, verdict }: &Judged) -> Value {
+    let claim = &case.claims[*index];
+    let source = report.source_of(case);
+    let mismatch = verdict.outcome.mismatch();
+    let masked = |text: &String| report.masked(text);
+    let in_case = |at: &Pointer| {
+        let at = claim.at.join(at);
+        place(&source, &at, source.range_of(&at))
+    };
+    let related = verdict.related.iter().map(|Related { at, message }| {
+        let place = match at {
+            RelatedPlace::Claim(at) => in_case(at),
+            RelatedPlace::File(place) => place_elsewhere(report, place),
+        };
+        json!({ "message": report.masked(message), "place": place })
+    });
+    let entry = json!({
+        "phase": claim.phase.map(|phase| phase.as_str()),
+        "index": case.claims[..*index].iter().filter(|other| other.phase == claim.phase).count(),
+        "claim": shown_pointer(&report.source, &claim.at),
+        "type": verdict.kind,
+        "label": report.masked(&verdict.label),
+        "outcome": verdict.outcome.status(),
+        "code": verdict.code.map(|code| code.as_str()),
+        "score": verdict.score,
+        "message": report.masked(verdict.outcome.message()),
+        "expected": mismatch.map(|mismatch| masked(&mismatch.expected)),
+        "actual": mismatch.map(|mismatch| masked(&mismatch.actual)),
+        "notes": listed(mismatch.iter().flat_map(|mismatch| &mismatch.notes).map(masked)),
+        "help": listed(mismatch.iter().flat_map(|mismatch| &mismatch.help).map(masked)),
+        "place": in_case(&verdict.at),
+        "related": related.collect::<Vec<_>>(),
+    });
+    without_null(entry, &["notes", "help"])
+}
+
+fn place(source: &SourceText, pointer: &Pointer, at: Range<usize>) -> Value {
+    let pointer = shown_pointer(source, pointer);
+    json!({ "path": source.path, "pointer": pointer, "range": range(&place_in(source, &at)) })
+}
+
+fn place_elsewhere(report: &SuiteReport, place: &FilePlace) -> Value {
+    let pointer = place.node.as_ref().map(|node| shown_pointer(&report.source, node)).unwrap_or_default();
+    let path = report.masked(&report.root.shown(&place.path));
+    json!({ "path": path, "pointer": pointer, "range": range(&place_in_file(place)) })
+}
+
+fn range(place: &Range<LineColumn>) -> Value {
+    let position = |at: LineColumn| json!({ "line": at.line, "character": at.column });
+    json!({ "start": position(place.start), "end": position(place.end) })
+}
+
+/// Returns a pointer with stars for keys that contain a secret.
+fn shown_pointer(source: &SourceText, pointer: &Pointer) -> Pointer {
+    if !source.secrets.contains_secret(pointer.as_str()) {
+        return pointer.clone();
     }
+    pointer.steps().fold(Pointer::root(), |at, step| match step {
+        Step::Key(key) => at.key(&source.secrets.mask(&key)),
+        Step::Index(index) => at.index(index),
+    })
+}
+
+/// Returns the evidence of an attempt, which is interpreted.
+pub fn evidence(evidence: &Evidence) -> Value {
+    let output = evidence.output.as_ref();
+    let exit = evidence.exit();
+    let files = evidence.files.iter().flat_map(|log| &log.files);
+    let entry = json!({
+        "output_text": output.map(|output| shown(&output.text)),
+        "output_json": output.and_then(|output| output.json.as_ref().map(shown_value)),
+        "tool_calls": output.iter().flat_map(|output| &output.tool_calls).map(tool_call).collect::<Vec<_>>(),
+        "commands": evidence.all_commands().map(command).collect::<Vec<_>>(),
+        "exit_code": exit.and_then(Exit::recorded_code),
+        "signal": exit.and_then(|exit| exit.signal),
+        "stdout": evidence.stdout().map(|stream| &stream.text),
+        "stderr": evidence.stderr().map(|stream| &stream.text),
+        "turns": evidence.turns.iter().map(turn).collect::<Vec<_>>(),
+        "files": files.map(file).collect::<Vec<_>>(),
+        "stopped": evidence.ended,
+        "usage": evidence.usage,
+    });
+    // A structured output may itself be null.
+    let has_json = output.is_some_and(|output| output.json.is_some());
+    without_null(entry, if has_json { &["signal"] } else { &["signal", "output_json"] })
+}
+
+fn command(ran: &Ran) -> Value {
+    let entry = json!({
+        "command": ran.command.text,
+        "exit_code": ran.exit.and_then(Exit::recorded_code),
+        "signal": ran.exit.and_then(|exit| exit.signal),
+        "stdout": ran.stdout.as_ref().map(|stream| &stream.text),
+        "stderr": ran.stderr.as_ref().map(|stream| &stream.text),
+        "duration_ms": ran.duration_ms,
+    });
+    without_null(entry, &["signal"])
+}
+
+fn turn(turn: &Turn) -> Value {
+    json!({
+        "text": turn.text.text,
+        "tool_calls": turn.calls.iter().map(tool_call).collect::<Vec<_>>(),
+        "usage": turn.usage,
+        "duration_ms": turn.duration_ms,
+    })
+}
+
+fn file(file: &ChangedFile) -> Value {
+    let text = file.text.as_ref().map(|text| &text.text);
+    json!({ "path": file.path, "change": file.change, "size": file.size, "text": text })
+}
+
+fn tool_call(call: &ToolCall) -> Value {
+    json!({ "id": shown(&call.id), "name": shown(&call.name), "arguments": shown_value(&call.arguments) })
 }

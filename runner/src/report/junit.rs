@@ -15,7 +15,7 @@ use speclens_schema::{
 
 use super::{
     SuiteReport,
-    details::of_verdict,
+    failures::of_verdict,
     finding::{elsewhere, place_in},
     plain,
 };

@@ -15,7 +15,6 @@ pub(super) struct Matrix<'r> {
     pub(super) subjects: Vec<SubjectScore<'r>>,
     /// The tests that were attempted, in the order of the suite.
     pub(super) rows: Vec<MatrixRow>,
-    /// The total cost.
     pub(super) spending: Spending,
 }
 
@@ -28,26 +27,21 @@ pub(super) struct SubjectScore<'r> {
     pub(super) score: Score,
 }
 
-/// One test.
 #[derive(Debug)]
 pub(super) struct MatrixRow {
-    /// The place of the test in the suite.
     pub(super) case: usize,
     /// The scores, by subject.
     pub(super) scores: Vec<Score>,
 }
 
-/// The result of some attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Score {
-    /// Number of attempts that passed.
     pub(super) passed: usize,
     /// Number of attempts, without omitted ones.
     pub(super) runs: usize,
     /// Number of attempts that failed or ended with an error, without unknown and cancelled ones.
     failed: usize,
     turns: u64,
-    /// Number of attempts with turns.
     with_turns: usize,
     pub(super) cost: Cost,
 }
@@ -57,7 +51,6 @@ pub(super) struct Score {
 pub(super) struct Cost {
     /// US dollars of the attempts whose price is known.
     pub(super) usd: f64,
-    /// Number of attempts with a price.
     pub(super) priced: usize,
     /// Number of attempts with known tokens, but without a price.
     pub(super) unpriced: usize,
@@ -112,12 +105,10 @@ impl Matrix<'_> {
         Matrix { subjects, rows, spending }
     }
 
-    /// Returns whether models acted.
     pub(super) fn has_models(&self) -> bool {
         self.subjects.iter().any(|column| column.subject.model_id().is_some())
     }
 
-    /// Returns whether a test was attempted several times by one subject.
     pub(super) fn has_repeats(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.scores).any(|score| score.runs > 1)
     }
@@ -188,7 +179,6 @@ impl Cost {
         (self.priced > 0 && self.unpriced == 0).then_some(self.usd)
     }
 
-    /// Returns whether no use of tokens is known.
     pub(super) fn is_nothing(self) -> bool {
         self.priced + self.unpriced == 0
     }

@@ -5,17 +5,13 @@ use std::sync::Arc;
 use speclens_schema::{
     evidence::{Context, Need, Observation, RunErrorKind},
     judge,
-    suite::Case,
 };
 
 use super::{Run, Unit, masked::Masked};
 use crate::{
     event::RunResult,
-    exec::{
-        Attempt,
-        process::{self, Background, Environment},
-    },
-    observe::{self, Observations, QuestionContext, View},
+    exec::{ActionSite, Attempt},
+    observe::{self, Observations, View},
     recording::Recorded,
 };
 
@@ -31,8 +27,13 @@ impl Run {
         let (run, planned) = (Arc::clone(self), unit.clone());
         let found = self.blocking(unit, move || run.unanswered(&planned)).await?;
         let Some(Unanswered { recorded, questions }) = found else { return self.replay(unit).await };
-        let Observations { observations, cancelled } =
-            observe::all(questions, &self.view_of(&recorded, self.case(unit))).await;
+        let site = ActionSite::of_suite(&self.job);
+        let output = recorded.evidence.output.clone().map(Arc::new);
+        let view = View {
+            seen: Arc::new(recorded.evidence.observations.clone()),
+            ..self.view(unit, &site, &Arc::default(), output)
+        };
+        let Observations { observations, cancelled } = observe::all(questions, &view).await;
         if cancelled {
             return Ok(self.failed(unit, RunErrorKind::Cancelled, "cancelled before the judge answered"));
         }
@@ -48,27 +49,6 @@ impl Run {
         let recorded = self.job.store.recorded(self.attempt_ref(unit), self.job.clock.now(), &self.job.secrets)?;
         let questions = judge::open_questions(self.case(unit), &recorded.evidence);
         (!questions.is_empty()).then_some(Unanswered { recorded, questions })
-    }
-
-    /// Returns the view for questions about a recording: the output, and the files.
-    fn view_of(&self, recorded: &Recorded, case: &Case) -> View {
-        View {
-            directory: self.job.directory.clone(),
-            environment: Environment::default(),
-            limit: self.job.output_limit,
-            background: Arc::new(Background::default()),
-            question_context: QuestionContext {
-                models: Arc::clone(&self.job.models),
-                output: recorded.evidence.output.clone().map(Arc::new),
-                secrets: Arc::clone(&self.job.secrets),
-                test: case.name.clone(),
-            },
-            seen: Arc::new(recorded.evidence.observations.clone()),
-            gateway: self.job.gateway.clone(),
-            watch: None,
-            cancel: self.cancel.clone(),
-            suspended: process::suspended,
-        }
     }
 
     /// Adds the answers, masked.

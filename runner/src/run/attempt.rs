@@ -10,7 +10,7 @@ use std::{
 
 use speclens_schema::{
     dialect::clawspec::trigger::session_key as session_key_of,
-    evidence::{Context, Ended, Evidence, Need, ObservationTime, PartialRun, RunError, RunErrorKind},
+    evidence::{Context, Ended, Evidence, Need, ObservationTime, Output, PartialRun, RunError, RunErrorKind},
     judge,
     suite::{Action, Case, Inputs, TriggerKind, program_of},
     verdict::Status,
@@ -27,25 +27,20 @@ use crate::{
     event::{AbsenceKind, Event, Origin, RunResult},
     evidence_store::{AttemptRef, Stored},
     exec::{
-        self, ActionContext, ActionResult, ActionSite, Attempt, agent::AgentBackend, process::Background,
+        self, ActionContext, ActionResult, ActionSite, Attempt,
+        agent::AgentBackend,
+        process::{self, Background},
         trigger::KnownRun,
     },
     model::Model,
-    observe::{self, Observations, QuestionContext, View},
+    observe::{self, Observations, View},
     recording::{self, Recorded},
-    watch::{Identity, Watch, log},
+    trace::Identity,
+    watch::{Watch, log},
 };
-
-/// The circumstances of an attempt.
-struct Begun {
-    context: Context,
-    /// The observed run, if the attempt starts none.
-    external_run: Option<ExternalRun>,
-}
 
 /// A run that was started elsewhere.
 struct ExternalRun {
-    /// The identity of the run.
     identity: Identity,
     /// The event that ended it, if an earlier observation or the gateway log has it.
     ended: Option<Ended>,
@@ -53,10 +48,8 @@ struct ExternalRun {
     failure: Option<String>,
 }
 
-/// Whether the act begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// It begins.
     Act,
     /// It does not begin; the current state is observed as if it had.
     Withheld,
@@ -80,7 +73,7 @@ impl Run {
             return self.attempt_ref(unit).left_out();
         }
         self.send(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
-        let result = match (exec::refusal(self.job.suite.dialect, action), self.mode) {
+        let result = match (exec::refusal(self.job.suite.dialect, action), self.options.mode) {
             (Some(refusal), _) => Ok(self.failed(unit, RunErrorKind::Unsupported, refusal)),
             (None, Mode::Preconditions | Mode::Present) if !matches!(action, Action::Trigger(_)) => {
                 let message = "only ClawSpec tests can be evaluated without a run";
@@ -105,7 +98,7 @@ impl Run {
             (None, Mode::Asking) => self.ask(unit).await,
         };
         let result = result.unwrap_or_else(|absent| *absent);
-        if self.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
+        if self.options.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
         }
         if let Some(standings) = &self.standings {
@@ -141,17 +134,10 @@ impl Run {
         // Waiting time is not a part of the attempt.
         let began_us = if turn.is_some() { recording::beginning_us() } else { began_us };
         let dialect = self.job.suite.dialect;
-        let begun = self.begun(unit, only).await?;
-        let context = begun.context;
+        let (context, external_run) = self.begun(unit, only).await?;
         let own = Arc::new(Background::default());
         let action_context = self.action_context(unit, backend, &own);
-        let question_context = QuestionContext {
-            models: Arc::clone(&self.job.models),
-            output: None,
-            secrets: Arc::clone(&self.job.secrets),
-            test: self.case(unit).name.clone(),
-        };
-        let view = View::of(&ActionSite::of_suite(action_context), action_context, Arc::clone(&own), question_context);
+        let view = self.view(unit, &ActionSite::of_suite(&self.job), &own, None);
         let (before, start) = match only {
             Some(PartialRun::Present) => {
                 let nothing = Attempt::begun(context.clone());
@@ -165,17 +151,15 @@ impl Run {
         };
         let ActionResult { mut attempt, inputs, mut site } = match start {
             Start::Act => exec::perform(&self.case(unit).action, context, action_context, &view).await,
-            Start::Withheld => {
-                ActionResult::without_act(exec::trigger::seen_later(context, action_context), action_context)
+            Start::Withheld => ActionResult::without_act(exec::trigger::seen_later(context, &self.job), &self.job),
+            Start::Unmet => ActionResult::without_act(Attempt::begun(context), &self.job),
+            Start::Cancelled => {
+                let attempt = Attempt::with_error(context, RunErrorKind::Cancelled, CANCELLED);
+                ActionResult::without_act(attempt, &self.job)
             }
-            Start::Unmet => ActionResult::without_act(Attempt::begun(context), action_context),
-            Start::Cancelled => ActionResult::without_act(
-                Attempt::with_error(context, RunErrorKind::Cancelled, CANCELLED),
-                action_context,
-            ),
         };
         attempt.evidence.only = only;
-        if let Some(ExternalRun { identity, ended, failure }) = begun.external_run {
+        if let Some(ExternalRun { identity, ended, failure }) = external_run {
             site.watch = Some(Arc::new(Watch { identity, ..Watch::default() }));
             attempt.evidence.ended = ended;
             attempt.evidence.error = attempt.evidence.error.or_else(|| failure.map(exec::trigger::failed_by_log));
@@ -207,8 +191,7 @@ impl Run {
         let (mut masked, inputs) = self.blocking(unit, within(bytes, mask)).await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
-        let view =
-            View::of(&site, action_context, Arc::clone(&own), QuestionContext { output, ..view.question_context });
+        let view = self.view(unit, &site, &own, output);
         let Observations { observations, cancelled } = observe::all(needs, &view).await;
         let mut left = site.close(&own).await;
         left.extend(turn.and_then(|turn| turn.note));
@@ -216,6 +199,31 @@ impl Run {
         let bytes = masked.size() + size_of(&mut observed);
         let work = within(bytes, move || settle((masked, inputs), observed.observations, left, cancelled));
         self.blocking(unit, work).await
+    }
+
+    /// Returns the surroundings of observers at a site. `own` owns their background processes.
+    pub(super) fn view(
+        &self,
+        unit: &Unit,
+        site: &ActionSite,
+        own: &Arc<Background>,
+        output: Option<Arc<Output>>,
+    ) -> View {
+        View {
+            directory: std::path::absolute(&site.directory).unwrap_or_else(|_| site.directory.clone()),
+            environment: site.environment.clone(),
+            limit: self.job.output_limit,
+            background: Arc::clone(own),
+            models: Arc::clone(&self.job.models),
+            secrets: Arc::clone(&self.job.secrets),
+            test: self.case(unit).name.clone(),
+            output,
+            seen: Arc::default(),
+            gateway: self.job.gateway.clone(),
+            watch: site.watch.clone(),
+            cancel: self.cancel.clone(),
+            suspended: process::suspended,
+        }
     }
 
     /// Returns the surroundings of an attempt. `own` owns its background processes if the format ends them with it.
@@ -226,10 +234,7 @@ impl Run {
         own: &'w Background,
     ) -> ActionContext<'w> {
         ActionContext {
-            dialect: self.job.suite.dialect,
-            directory: &self.job.directory,
-            files: &self.job.files,
-            output_limit: self.job.output_limit,
+            job: &self.job,
             background: if self.job.suite.dialect.keeps_background() { &self.background } else { own },
             cancel: &self.cancel,
             test: self.case(unit),
@@ -238,17 +243,12 @@ impl Run {
             repeat: unit.repeat,
             backend,
             hidden: &self.hidden,
-            secrets: &self.job.secrets,
-            keep: self.keep_directories,
+            keep: self.options.keep_directories,
             version: &self.version,
             events: &self.events,
-            gateway: self.job.gateway.as_ref(),
-            traces: &self.job.traces,
-            clock: self.job.clock,
         }
     }
 
-    /// Returns the needs of the claims at a moment.
     fn needs(&self, unit: &Unit, moment: ObservationTime, context: &Context) -> Result<Vec<Need>, Box<RunResult>> {
         // This takes microseconds, but a claim may panic.
         catch_unwind(AssertUnwindSafe(|| self.case(unit).needs(moment, context))).map_err(|_| {
@@ -283,17 +283,21 @@ impl Run {
         }
     }
 
-    /// Returns the circumstances of an attempt that begins now.
-    async fn begun(self: &Arc<Self>, unit: &Unit, only: Option<PartialRun>) -> Result<Begun, Box<RunResult>> {
+    /// Returns the context of an attempt that begins now, and the observed run if it starts none.
+    async fn begun(
+        self: &Arc<Self>,
+        unit: &Unit,
+        only: Option<PartialRun>,
+    ) -> Result<(Context, Option<ExternalRun>), Box<RunResult>> {
         let case = self.case(unit);
         let (Action::Trigger(trigger), Some(gateway)) = (&case.action, &self.job.gateway) else {
             let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() };
-            return Ok(Begun { context, external_run: None });
+            return Ok((context, None));
         };
         let of_run = |run: Option<&KnownRun>| exec::trigger::begun(self.job.clock, &self.job.directory, gateway, run);
         let is_elsewhere = only == Some(PartialRun::Present) || trigger.kind == TriggerKind::Nothing;
         if !is_elsewhere {
-            return Ok(Begun { context: of_run(None), external_run: None });
+            return Ok((of_run(None), None));
         }
         let (run, planned) = (Arc::clone(self), unit.clone());
         let recorded = self
@@ -308,11 +312,11 @@ impl Run {
         // Only a recording of this very run has its start and its end.
         let same = |evidence: &Arc<Evidence>| {
             let id = evidence.context.run_id.as_str();
-            !id.is_empty() && self.observed_run.as_deref().is_none_or(|wanted| wanted == id)
+            !id.is_empty() && self.options.observed_run.as_deref().is_none_or(|wanted| wanted == id)
         };
         let recorded = recorded.filter(same);
         let known = KnownRun {
-            run_id: self.observed_run.clone().or_else(|| Some(recorded.as_ref()?.context.run_id.clone())),
+            run_id: self.options.observed_run.clone().or_else(|| Some(recorded.as_ref()?.context.run_id.clone())),
             started: recorded
                 .as_ref()
                 .and_then(|evidence| evidence.context.templates.as_ref()?.before.get("run_started_at").cloned()),
@@ -333,8 +337,7 @@ impl Run {
                 (if log.is_done { Some(Ended::Log) } else { seen }, log.failure.filter(|_| log.is_done))
             }
         };
-        let external_run = Some(ExternalRun { identity, ended, failure });
-        Ok(Begun { context: of_run(Some(&known)), external_run })
+        Ok((of_run(Some(&known)), Some(ExternalRun { identity, ended, failure })))
     }
 
     /// Observes the state before the act, and judges the preconditions.

@@ -58,7 +58,6 @@ impl Masked {
         self
     }
 
-    /// Returns the evidence.
     pub(super) fn evidence(&self) -> &Evidence {
         &self.evidence
     }
@@ -75,7 +74,6 @@ impl Masked {
         size_of(&mut self.evidence)
     }
 
-    /// Returns the evidence and the notes.
     pub(super) fn into_parts(self) -> (Evidence, Vec<String>) {
         (self.evidence, self.notes)
     }

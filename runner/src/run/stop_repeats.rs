@@ -62,7 +62,6 @@ pub(super) fn is_whole(suite: &Suite, options: &Options) -> bool {
     (0..suite.cases.len()).filter(|index| !suite.cases[*index].skip).all(|index| is_chosen(&index))
 }
 
-/// Returns the plan of a run of the whole suite with these options.
 pub(super) fn whole(suite: &Suite, options: &Options) -> Vec<Unit> {
     let all: Vec<usize> = (0..suite.cases.len()).collect();
     plan(suite, &all, options)

@@ -3,30 +3,35 @@
 use serde_json::json;
 use speclens_schema::gateway_script::{self, LogForm, RunLines};
 
-use super::{GatewayState, run::ScriptedRun, workspace::Mode};
+use super::{
+    run::ScriptedRun,
+    state::{GatewayState, Mode},
+};
 
 /// An event in a gateway log.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Line<'a> {
-    /// The run begins.
     Started,
-    /// A tool is called.
-    Tool { name: &'a str, call: u32 },
-    /// The call of a tool has ended.
-    ToolEnded { name: &'a str, call: u32 },
-    /// Another agent is started.
+    Tool {
+        name: &'a str,
+        call: u32,
+    },
+    ToolEnded {
+        name: &'a str,
+        call: u32,
+    },
+    /// Another agent is started, by its id, in a run.
     Spawn {
-        /// The id.
         agent: &'a str,
-        /// The run.
         child: &'a str,
         call: u32,
     },
     /// A model was asked.
-    Tokens { input: u64, output: u64 },
-    /// The run has ended.
+    Tokens {
+        input: u64,
+        output: u64,
+    },
     Done {
-        /// The id of its session.
         session: &'a str,
         duration_ms: u64,
     },

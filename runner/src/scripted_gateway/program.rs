@@ -7,19 +7,15 @@ use speclens_schema::gateway_script::{Reply, Started};
 use tokio::sync::oneshot;
 
 use super::{
-    GatewayState,
     run::{Answer, Caller, End, ScriptedRun, StartRequest},
+    state::GatewayState,
 };
 
-/// The result of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Printed {
-    /// The exit code.
-    pub exit_code: i32,
-    /// The standard output.
-    pub stdout: String,
-    /// The standard error.
-    pub stderr: String,
+pub(crate) struct Printed {
+    pub(crate) exit_code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Printed {

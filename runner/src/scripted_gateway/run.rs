@@ -1,18 +1,20 @@
 //! One run: its steps in order.
 
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
 
+use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 use speclens_schema::gateway_script::{self, Reply, RunLines, Spawn, Started, StepAction, Written};
 use tokio::sync::oneshot;
 
 use super::{
-    GatewayState, Values,
     log::{Line, SPAWN},
-    spans::{Span, Trace, send},
-    uuid,
-    workspace::Mode,
+    spans::{Span, Trace, export},
+    state::{GatewayState, Mode, Receiver, uuid},
 };
+
+/// Maximum duration of a response of the receiver of spans.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum nesting of runs that wait for one another.
 const MAX_DEPTH: usize = 16;
@@ -44,7 +46,6 @@ pub(super) struct ScriptedRun {
     caller: Caller,
 }
 
-/// The caller of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
     /// A client of the webhook.
@@ -52,13 +53,9 @@ pub(super) enum Caller {
     /// The program `openclaw`.
     Program,
     /// Another run.
-    Run {
-        /// Number of runs that wait for this one.
-        depth: usize,
-    },
+    Run { depth: usize },
 }
 
-/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// After its last step.
@@ -109,7 +106,6 @@ impl ScriptedRun {
         &self.state.lines.runs[self.index]
     }
 
-    /// Returns whether a step decides when the run is answered.
     pub(super) fn answers_itself(&self) -> bool {
         self.run().steps.iter().any(|step| step.item.answer.is_some())
     }
@@ -122,7 +118,6 @@ impl ScriptedRun {
         }
     }
 
-    /// Returns the answer of a run.
     pub(super) fn answer(&self, reply: &Reply) -> Answer {
         let body = match &reply.body {
             None => match self.caller {
@@ -269,9 +264,24 @@ impl ScriptedRun {
         if !self.state.lines.spans || spans.is_empty() {
             return;
         }
-        if let Err(reason) = send(spans, self.caller, &self.state).await {
+        if let Err(reason) = self.send(spans).await {
             self.state.fault(format!("the scripted gateway {} cannot send spans: {reason}", self.state.name));
         }
+    }
+
+    /// Sends spans to the receiver of the run, if there is one. A gateway starts before a run, so only the program knows
+    /// its run.
+    async fn send(&self, spans: Vec<Value>) -> Result<(), String> {
+        let Some(Receiver { address, resource }) = self.state.receiver() else { return Ok(()) };
+        let own = match self.caller {
+            Caller::Program => resource,
+            Caller::Webhook | Caller::Run { .. } => Map::new(),
+        };
+        let body = export(spans, &own).to_string();
+        let request = self.state.client.post(format!("{address}/v1/traces")).header(CONTENT_TYPE, "application/json");
+        let response = request.timeout(TIMEOUT).body(body).send().await.map_err(|error| error.to_string())?;
+        let status = response.status();
+        if status.is_success() { Ok(()) } else { Err(format!("{address} responded with status {status}")) }
     }
 
     async fn write(&self, file: &Written, mode: Mode) -> Result<(), String> {
@@ -287,7 +297,7 @@ impl ScriptedRun {
 
     /// Replaces the placeholders in a text.
     fn filled(&self, text: &str) -> String {
-        let values = Values::from([
+        let values = BTreeMap::from([
             ("run_id", self.run_id.clone()),
             ("session_key", self.session_key.clone()),
             ("today", self.state.time.today()),

@@ -19,8 +19,8 @@ use speclens_schema::{
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{
-    GatewayState,
     run::{Answer, Caller, ScriptedRun, StartRequest},
+    state::GatewayState,
 };
 
 /// Maximum size of a request in bytes.
@@ -92,7 +92,6 @@ async fn respond(state: &Arc<GatewayState>, request: Request<Incoming>) -> Answe
     }
 }
 
-/// Reads a JSON object.
 async fn body(request: Request<Incoming>) -> Result<Map<String, Value>, Answer> {
     let body = Limited::new(request.into_body(), MAX_BODY_BYTES).collect().await;
     let body = body.map_err(|_| failure(413, "the body is too large, or cut off"))?.to_bytes();

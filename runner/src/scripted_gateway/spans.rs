@@ -1,16 +1,8 @@
 //! The spans of a run, as an OpenTelemetry exporter sends them.
 
-use std::time::Duration;
-
-use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use speclens_schema::{check::text::hexadecimal, gateway_script::ModelCall};
-
-use super::{GatewayState, run::Caller};
-
-/// Maximum duration of a response of the receiver.
-const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The content of a span, without its place and its time.
 #[derive(Clone, Debug)]
@@ -32,13 +24,10 @@ enum Kind {
 #[derive(Debug)]
 pub(super) struct SpanId(String);
 
-/// The spans of a run.
 #[derive(Debug)]
 pub(super) struct Trace {
     id: String,
-    /// The seed of the span ids.
     seed: String,
-    /// The span of the run itself.
     root: String,
     parent: Option<String>,
     made: u32,
@@ -56,7 +45,6 @@ impl Span {
         )
     }
 
-    /// Returns the span of a run that another agent started.
     pub(super) fn agent(agent: &str) -> Span {
         let attributes = [
             ("gen_ai.operation.name", "invoke_agent".into()),
@@ -67,13 +55,11 @@ impl Span {
         Span::new(format!("invoke_agent {agent}"), Kind::Internal, attributes)
     }
 
-    /// Returns the span of a call of a tool.
     pub(super) fn tool(name: &str) -> Span {
         let attributes = [("gen_ai.operation.name", "execute_tool".into()), ("gen_ai.tool.name", name.into())];
         Span::new(format!("execute_tool {name}"), Kind::Internal, attributes)
     }
 
-    /// Returns the span of a call of a model.
     pub(super) fn model(call: &ModelCall) -> Span {
         let attributes = [
             ("gen_ai.operation.name", "chat".into()),
@@ -85,7 +71,6 @@ impl Span {
         Span::new(format!("chat {}", &*call.name), Kind::Client, attributes.into_iter().chain(cost))
     }
 
-    /// Returns a span that the script writes itself.
     pub(super) fn named(name: &str, attributes: Map<String, Value>) -> Span {
         Span { name: name.to_owned(), kind: Kind::Internal, attributes, error: None }
     }
@@ -102,18 +87,15 @@ impl Span {
 }
 
 impl Trace {
-    /// Returns the trace of a run.
     pub(super) fn begin(run_id: &str) -> Trace {
         let id = hexadecimal(&Sha256::digest(format!("trace {run_id}"))[..16]);
         Trace::with(id, run_id, None)
     }
 
-    /// Returns the trace of a run that a call of this one started.
     pub(super) fn below(&self, run_id: &str, call: &SpanId) -> Trace {
         Trace::with(self.id.clone(), run_id, Some(call.0.clone()))
     }
 
-    /// Returns the id of a call's span.
     pub(super) fn open(&mut self) -> SpanId {
         SpanId(self.next())
     }
@@ -136,12 +118,10 @@ impl Trace {
         &self.id
     }
 
-    /// Returns the id of the span of the run.
     pub(super) fn root(&self) -> &str {
         &self.root
     }
 
-    /// Returns the number of the next call of a tool.
     pub(super) fn next_call(&mut self) -> u32 {
         self.calls += 1;
         self.calls
@@ -193,51 +173,19 @@ impl Trace {
     }
 }
 
-/// The receiver of spans.
-#[derive(Clone, Debug)]
-pub(super) struct Receiver {
-    address: String,
-    /// The resource attributes that started programs add.
-    resource: Map<String, Value>,
-}
-
-impl Receiver {
-    /// Reads the variables of OpenTelemetry.
-    pub(super) fn of(environment: &[(String, String)]) -> Option<Receiver> {
-        let value = |name: &str| environment.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-        let address = value("OTEL_EXPORTER_OTLP_ENDPOINT")?.trim_end_matches('/').to_owned();
-        let resource = value("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default().split(',');
-        let resource = resource.filter_map(|pair| pair.split_once('='));
-        let resource = resource.map(|(name, value)| (name.trim().to_owned(), value.trim().into())).collect();
-        Some(Receiver { address, resource })
-    }
-}
-
-/// Sends spans to the receiver of the run, if there is one. A gateway starts before a run, so only the program knows
-/// its run.
-pub(super) async fn send(spans: Vec<Value>, caller: Caller, state: &GatewayState) -> Result<(), String> {
-    let Some(Receiver { address: receiver, resource }) = state.receiver() else { return Ok(()) };
-    let own = match caller {
-        Caller::Program => resource,
-        Caller::Webhook | Caller::Run { .. } => Map::new(),
-    };
-    let mut resource = vec![attribute("service.name", &"openclaw".into())];
-    resource.extend(own.iter().map(|(name, value)| attribute(name, value)));
-    let body = json!({ "resourceSpans": [{
-        "resource": { "attributes": resource },
+pub(super) fn export(spans: Vec<Value>, resource: &Map<String, Value>) -> Value {
+    let mut attributes = vec![attribute("service.name", &"openclaw".into())];
+    attributes.extend(resource.iter().map(|(name, value)| attribute(name, value)));
+    json!({ "resourceSpans": [{
+        "resource": { "attributes": attributes },
         "scopeSpans": [{ "scope": { "name": "speclens.gateway" }, "spans": spans }],
-    }] });
-    let request = state.client.post(format!("{receiver}/v1/traces")).header(CONTENT_TYPE, "application/json");
-    let response = request.timeout(TIMEOUT).body(body.to_string()).send().await.map_err(|error| error.to_string())?;
-    let status = response.status();
-    if status.is_success() { Ok(()) } else { Err(format!("{receiver} responded with status {status}")) }
+    }] })
 }
 
 fn attribute(name: &str, value: &Value) -> Value {
     json!({ "key": name, "value": any(value) })
 }
 
-/// Returns a value as OTLP writes it.
 fn any(value: &Value) -> Value {
     match value {
         Value::Null => json!({}),

@@ -11,10 +11,9 @@ use tokio::{
 
 use speclens_schema::dialect::clawspec::config::Config;
 
-use super::{GatewayScript, ScriptedGateway};
+use super::{ScriptedGateway, read};
 use crate::{
     clock::Clock,
-    gateway::Gateway,
     model::tests::loopback::{Answer, Loopback, ReceivedRequest, step},
 };
 
@@ -35,12 +34,10 @@ impl TestGateway {
     async fn at(root: tempfile::TempDir, script: &str) -> TestGateway {
         let path = root.path().join("demo.gateway.yaml");
         fs::write(&path, script).unwrap();
-        let script = GatewayScript::open(&path, "demo.gateway.yaml").unwrap();
         let clock = Clock::fixed("2026-05-14T12:00:00Z").unwrap();
-        let scripted_gateway =
-            ScriptedGateway::start(&script, root.path(), &Gateway::of(&Config::default(), |_| None, None), clock)
-                .await
-                .unwrap();
+        let replaced = (Config::WEBHOOK, Config::LOG_PATTERN);
+        let starting = ScriptedGateway::start(&path, "demo.gateway.yaml", root.path(), replaced, clock);
+        let scripted_gateway = starting.await.unwrap();
         TestGateway { root, scripted_gateway }
     }
 
@@ -331,7 +328,7 @@ async fn dropped_scripted_gateway_listens_no_more() {
 fn a_script_that_cannot_be_read_is_named_with_its_reason() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("demo.gateway.yaml");
-    let open = |path: &Path| GatewayScript::open(path, "demo.gateway.yaml").unwrap_err();
+    let open = |path: &Path| read(path, "demo.gateway.yaml").unwrap_err();
     let missing = open(&path);
     assert!(missing.starts_with("cannot play the scripted gateway demo.gateway.yaml: No such file"), "{missing}");
     assert!(missing.ends_with("; create it, or correct `clawspec.gateway` in `speclens.yaml`"), "{missing}");

@@ -119,7 +119,6 @@ impl OpikTarget {
     }
 }
 
-/// A connection to Opik.
 struct Connection<'t> {
     target: &'t OpikTarget,
     base: Url,

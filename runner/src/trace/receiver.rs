@@ -92,12 +92,10 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Returns its address.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns the received data.
     pub(super) fn store(&self) -> &Arc<Store> {
         &self.store
     }
@@ -146,7 +144,6 @@ async fn accept(listener: TcpListener, store: Arc<Store>) {
     }
 }
 
-/// The kinds of exported data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     Traces,
@@ -164,7 +161,6 @@ impl Signal {
         }
     }
 
-    /// Returns the name of the field with the number of rejected items.
     fn rejected(self) -> &'static str {
         match self {
             Signal::Traces => "rejectedSpans",
@@ -182,7 +178,6 @@ impl Signal {
     }
 }
 
-/// Encoding of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     Protobuf,
@@ -214,35 +209,22 @@ impl Encoding {
     }
 }
 
-/// Compression of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
-    Plain,
-    Gzip,
+/// Returns whether a request is compressed with gzip; `None` if it is compressed in another way.
+fn is_gzip(headers: &HeaderMap) -> Option<bool> {
+    let Some(value) = headers.get(CONTENT_ENCODING) else { return Some(false) };
+    match value.to_str().ok()?.trim().to_ascii_lowercase().as_str() {
+        "" | "identity" => Some(false),
+        "gzip" | "x-gzip" => Some(true),
+        _ => None,
+    }
 }
 
-impl Packing {
-    fn of(headers: &HeaderMap) -> Option<Packing> {
-        let Some(value) = headers.get(CONTENT_ENCODING) else { return Some(Packing::Plain) };
-        match value.to_str().ok()?.trim().to_ascii_lowercase().as_str() {
-            "" | "identity" => Some(Packing::Plain),
-            "gzip" | "x-gzip" => Some(Packing::Gzip),
-            _ => None,
-        }
-    }
-
-    fn unpack(self, body: Bytes) -> Result<Bytes, Refusal> {
-        match self {
-            Packing::Plain => Ok(body),
-            Packing::Gzip => {
-                let mut unpacked = Vec::new();
-                let limit = MAX_REQUEST_BYTES as u64 + 1;
-                let read = MultiGzDecoder::new(&*body).take(limit).read_to_end(&mut unpacked);
-                read.map_err(|error| Refusal::malformed(&format!("the body is not valid gzip: {error}")))?;
-                if unpacked.len() > MAX_REQUEST_BYTES { Err(Refusal::too_large()) } else { Ok(unpacked.into()) }
-            }
-        }
-    }
+fn unpack(body: &[u8]) -> Result<Bytes, Refusal> {
+    let mut unpacked = Vec::new();
+    let limit = MAX_REQUEST_BYTES as u64 + 1;
+    let read = MultiGzDecoder::new(body).take(limit).read_to_end(&mut unpacked);
+    read.map_err(|error| Refusal::malformed(&format!("the body is not valid gzip: {error}")))?;
+    if unpacked.len() > MAX_REQUEST_BYTES { Err(Refusal::too_large()) } else { Ok(unpacked.into()) }
 }
 
 /// The reason for refusing a request.
@@ -299,7 +281,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
         let message = "send application/x-protobuf or application/json";
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, message);
     };
-    let Some(packing) = Packing::of(request.headers()) else {
+    let Some(is_gzip) = is_gzip(request.headers()) else {
         return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body plain or compressed with gzip");
     };
     let arriving = Limited::new(request.into_body(), MAX_REQUEST_BYTES).collect();
@@ -310,7 +292,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
         Err(_) => return refuse(StatusCode::REQUEST_TIMEOUT, "the body took too long to arrive"),
     };
     let work = move || {
-        let body = packing.unpack(body)?;
+        let body = if is_gzip { unpack(&body)? } else { body };
         let signals = signal.read(known, &body).map_err(|error| Refusal::malformed(&error))?;
         Ok(store.take(signals, body.len()))
     };
@@ -328,7 +310,6 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
     }
 }
 
-/// Returns the response to an accepted request with this many rejected items.
 fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<Bytes>> {
     let reason = "the run exported more data than can be recorded";
     let body = match (encoding, i64::try_from(rejected).unwrap_or(i64::MAX)) {

@@ -15,11 +15,9 @@ const MAX_SPANS: usize = 250_000;
 /// Maximum number of bytes of the stored spans and records, as they were sent.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
-/// Received traces.
 #[derive(Debug)]
 pub(super) struct Store {
     held: Mutex<TraceBuffer>,
-    /// Counts what arrives.
     arrivals: watch::Sender<u64>,
 }
 
@@ -47,13 +45,10 @@ struct Received {
 
 /// The content of the store at one moment.
 pub(super) struct Contents<'s> {
-    /// The traces.
     pub(super) traces: Vec<ExportedTrace<'s>>,
     /// The time of the last arrival of each trace.
     pub(super) last: Vec<Instant>,
-    /// The cost of acts.
     pub(super) cost_counters: &'s CostCounters,
-    /// Whether there was no space for some spans.
     pub(super) is_cut: bool,
 }
 
@@ -106,7 +101,6 @@ impl Store {
         self.held().arrivals
     }
 
-    /// Returns a receiver of arrivals from now on.
     pub(super) fn listen(&self) -> watch::Receiver<u64> {
         self.arrivals.subscribe()
     }

@@ -18,8 +18,7 @@ use speclens_schema::{
     trace::otlp,
 };
 
-use super::{MAX_REQUEST_BYTES, TraceSettings, TraceWatch, Traces, now_us};
-use crate::watch::Identity;
+use super::{Identity, MAX_REQUEST_BYTES, TraceSettings, TraceWatch, Traces, now_us};
 
 const PROTOBUF: &str = "application/x-protobuf";
 const JSON: &str = "application/json";

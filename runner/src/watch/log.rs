@@ -20,7 +20,8 @@ use crate::observe::content;
 use family::{Family, Member};
 use scan::{At, ScanResult, Source};
 
-use super::{Identity, Watch};
+use super::Watch;
+use crate::trace::Identity;
 
 /// Maximum number of bytes of an answer.
 const MAX_BYTES: usize = 768 * 1024;
@@ -36,13 +37,12 @@ const MAX_SET_ASIDE: u32 = 5;
 
 /// The position of a log before an act.
 #[derive(Clone, Debug)]
-pub struct LogWatch {
+pub(crate) struct LogWatch {
     family: Family,
     directory: PathBuf,
     marks: Arc<[Mark]>,
 }
 
-/// The position of one file.
 #[derive(Debug)]
 struct Mark {
     path: String,
@@ -68,16 +68,14 @@ enum FileKey {
 /// The lines found in a log.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// The answer.
     pub answer: LogAnswer,
-    /// Whether a line of the run is half-written.
     pub is_half: bool,
 }
 
 impl LogWatch {
     /// Notes the current end of the log with this pattern. `{date}` in the pattern is the day; a relative path is below
     /// the directory.
-    pub fn begin(pattern: &str, directory: &Path) -> LogWatch {
+    pub(crate) fn begin(pattern: &str, directory: &Path) -> LogWatch {
         let family = Family::new(pattern, directory);
         let recent = family.last_days();
         let mark = |member: Member| Mark::of(&member, recent.contains(&member)).ok();
@@ -87,7 +85,7 @@ impl LogWatch {
 
     /// Returns the log once it satisfies a predicate; never, if it does not. The run is known by its id, and by its
     /// session key if the gateway was given one.
-    pub async fn until(&self, identity: &Identity, is_enough: fn(&GatewayLog) -> bool) {
+    pub(crate) async fn until(&self, identity: &Identity, is_enough: fn(&GatewayLog) -> bool) {
         let mut before = None;
         loop {
             let (watch, whose, known) = (self.clone(), identity.clone(), before.take());
@@ -107,13 +105,11 @@ impl LogWatch {
         }
     }
 
-    /// Returns what the log says about a run.
-    pub fn read(&self, identity: &Identity) -> GatewayLog {
+    pub(crate) fn read(&self, identity: &Identity) -> GatewayLog {
         GatewayLog::of(&self.collect(identity), identity.run_id.as_deref().unwrap_or_default())
     }
 
-    /// Returns the lines of the run since the watch began.
-    pub fn collect(&self, identity: &Identity) -> LogAnswer {
+    pub(crate) fn collect(&self, identity: &Identity) -> LogAnswer {
         let run = identity.run_id.clone().unwrap_or_default();
         self.reading(&LogNeed { path: None, run, moment: ObservationTime::After }, identity).answer
     }
@@ -186,7 +182,6 @@ pub(crate) fn of_external_run(identity: &Identity, pattern: &str, directory: &Pa
     GatewayLog::of(&look(&need, pattern, directory, Some(&watch)).answer, &need.run)
 }
 
-/// A file to read.
 struct Opened<'m> {
     path: String,
     file: Result<File, ReadFailure>,

@@ -394,7 +394,7 @@ pub(super) async fn run(
     quiet: bool,
 ) -> Arc<SuiteResult> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let job = prepared.job(Arc::new(prepared.evidence_store()));
+    let job = prepared.recording_job();
     let planned = planned(&job.suite, &options);
     let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), planned, secrets, cancel.clone(), quiet));
     let result = speclens_runner::run::run(job, options, cancel, sender).await;
@@ -403,7 +403,6 @@ pub(super) async fn run(
     result
 }
 
-/// Returns the exit code for the result of one suite.
 fn result_code(result: &SuiteResult) -> u8 {
     match (result.failed, result.inconclusive) {
         (true, _) => FAILED,
@@ -412,7 +411,6 @@ fn result_code(result: &SuiteResult) -> u8 {
     }
 }
 
-/// Returns the exit code for the results of suites.
 pub(super) fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
     let results = || reports.iter().filter_map(|report| report.result.as_ref());
     if cancelled {

@@ -19,7 +19,7 @@ pub(super) struct Args {
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let text = match args.kind.as_deref() {
         None => kinds(),
-        Some(REPORT) => json::schema_text(),
+        Some(REPORT) => json::SCHEMA.to_owned(),
         Some(kind) => match SpecFile::parse(kind) {
             Some(file) => file.schema_text(),
             None => bail!("unknown kind of file `{kind}`; the kinds are:\n{}", kinds().trim_end()),

@@ -56,12 +56,10 @@ impl ModelRequests {
         }
     }
 
-    /// Returns the number of requests to acting models.
     pub(super) fn requests(&self) -> u64 {
         self.models.iter().map(|(.., bound)| bound.requests).sum()
     }
 
-    /// Returns the number of questions to judges.
     pub(super) fn questions(&self) -> u64 {
         self.judges.iter().map(|(_, questions)| questions).sum()
     }
@@ -101,7 +99,6 @@ fn any_run() -> Context {
     Context { templates: Some(templates), ..Context::default() }
 }
 
-/// The price of a model.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ModelPrice {
     /// Free: no provider is called.
@@ -150,7 +147,6 @@ fn reached(id: &str, models: &Models) -> (String, ModelPrice) {
     (place, price.map_or(ModelPrice::Unknown, ModelPrice::Price))
 }
 
-/// Returns an upper bound of the cost of a model's attempts.
 fn spent(bound: UsageBound, price: ModelPrice) -> String {
     const MILLION: f64 = 1_000_000.0;
     let UsageBound { requests: _, input_tokens, output_tokens } = bound;

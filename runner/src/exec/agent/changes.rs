@@ -29,12 +29,10 @@ const MAX_TOTAL_READ_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
 const MAX_TOTAL_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
-/// A directory at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Snapshot {
     /// The entries below it, by path, with `/` between names.
     entries: BTreeMap<String, FileState>,
-    /// Whether entries are missing.
     cut: bool,
 }
 

@@ -18,7 +18,7 @@ const MAX_VERSION: usize = 200;
 
 /// The version of a suite's program, determined once per run.
 #[derive(Debug, Default)]
-pub struct Version(OnceCell<Option<String>>);
+pub(crate) struct Version(OnceCell<Option<String>>);
 
 /// Makes sure that the shell of a task finds the program.
 pub(super) async fn find(cli: &str, shell: &Shell, deadline: Deadline) -> Result<(), RunError> {

@@ -186,7 +186,6 @@ impl ConversationContext<'_> {
     }
 }
 
-/// Returns the instructions of a model.
 fn instructions(action: &AgentAction, mode: Option<HelpMode>, help: Option<&str>) -> String {
     let mut text = String::from(
         "You complete a task with a command-line program. Run shell commands with the tool `run_command` until the task is \
@@ -221,7 +220,6 @@ fn help_is_announced(action: &AgentAction, help: &str) -> String {
     format!("\n\nFrom the help of `{}`:\n\n{help}", action.surroundings.cli)
 }
 
-/// Returns the task as it is put to a model.
 fn task(action: &AgentAction) -> String {
     format!("CLI: {}\nTask: {}", action.surroundings.cli, action.intent)
 }
@@ -274,7 +272,6 @@ fn ends_of(text: &str) -> String {
     format!("{}\n[{} characters left out]\n{}", &text[..begin], length - MAX_SHOWN_CHARACTERS, &text[end..])
 }
 
-/// Returns a command in a note.
 fn brief(command: &str) -> String {
     shortened(&command.split_whitespace().collect::<Vec<_>>().join(" "), 80)
 }

@@ -34,7 +34,6 @@ const MIN_CHARACTERS: usize = 120;
 pub(super) struct Help {
     /// The command: `mycli remote`.
     pub(super) command: String,
-    /// The output.
     pub(super) text: String,
 }
 

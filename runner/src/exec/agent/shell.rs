@@ -1,4 +1,4 @@
-//! The shell of a task: directory, environment and deadlines of its commands.
+//! The shell of a task: directory, environment and deadlines of its commands, and those before and after the agent.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,13 +8,15 @@ use std::{
 
 use speclens_schema::{
     dialect::cli_bench::template,
-    evidence::{RunError, RunErrorKind},
+    evidence::{Exit, RunError, RunErrorKind},
     suite::AgentAction,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::super::process::{self, Background, Environment, Finished};
-use crate::suspend_aware_timer::SuspendAwareTimer;
+use crate::{
+    clock::SuspendAwareTimer,
+    exec::process::{self, Background, Environment, Finished, end_of},
+};
 
 /// Returns the environment of a task: that of this program without hidden variables, and the variables of the suite and
 /// the task.
@@ -29,12 +31,10 @@ pub(super) fn environment(action: &AgentAction, directory: &Path, hidden: &BTree
     Environment { set, removed }
 }
 
-/// The shell of a task.
 #[derive(Debug)]
 pub(super) struct Shell {
     pub(super) directory: PathBuf,
     pub(super) environment: Environment,
-    /// Background processes of the commands.
     pub(super) background: Background,
     pub(super) cancel: CancellationToken,
 }
@@ -80,7 +80,6 @@ impl Deadline {
         }
     }
 
-    /// Returns the time since the beginning.
     pub(super) fn elapsed(self) -> Duration {
         self.timer.elapsed()
     }
@@ -110,5 +109,75 @@ impl Deadline {
         let limit = self.limit.unwrap_or_default().as_millis();
         let message = format!("the test did not end within {limit} ms and was stopped");
         RunError { kind: RunErrorKind::TimedOut, message }
+    }
+}
+
+/// Maximum duration of one command of `setup`.
+const SETUP_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Maximum duration of one command of `teardown`.
+const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Maximum duration of `teardown` as a whole after the run was cancelled, also while it is running.
+const CANCELLED_TEARDOWN_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Maximum number of bytes kept of each stream of such a command: only its end is reported.
+const MAX_OUTPUT_BYTES: usize = 1024 * 1024;
+
+/// Runs the commands of `setup` one after the other. The first one that fails is the error.
+pub(super) async fn setup<'c>(
+    commands: impl Iterator<Item = &'c String>,
+    shell: &Shell,
+    deadline: Deadline,
+) -> Result<(), RunError> {
+    for command in commands {
+        let finished = shell.run(command, deadline.left(SETUP_TIMEOUT), MAX_OUTPUT_BYTES).await;
+        if deadline.is_over() {
+            return Err(deadline.error());
+        }
+        if let Some(RunError { kind: RunErrorKind::Cancelled, message }) = finished.error {
+            return Err(RunError { kind: RunErrorKind::Cancelled, message });
+        }
+        if let Some(what) = failure(&finished) {
+            let message = format!("the `setup` command `{command}` {what}{}", end_of(&finished.ran));
+            return Err(RunError { kind: RunErrorKind::Setup, message });
+        }
+    }
+    Ok(())
+}
+
+/// Runs all commands of `teardown`, also after a cancelled run. Returns error messages.
+pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> {
+    // The cancellation of the run ends these commands a moment later.
+    let end = CancellationToken::new();
+    let ending = async {
+        shell.cancel.cancelled().await;
+        tokio::time::sleep(CANCELLED_TEARDOWN_TIMEOUT).await;
+        end.cancel();
+        std::future::pending().await
+    };
+    let running = async {
+        let mut notes = Vec::new();
+        for command in commands {
+            let finished = shell.run_until(command, TEARDOWN_TIMEOUT, MAX_OUTPUT_BYTES, &end).await;
+            if let Some(what) = failure(&finished) {
+                notes.push(format!("the `teardown` command `{command}` {what}{}", end_of(&finished.ran)));
+            }
+        }
+        notes
+    };
+    tokio::select! {
+        notes = running => notes,
+        notes = ending => notes,
+    }
+}
+
+/// Returns the reason why a command failed, if it did.
+fn failure(finished: &Finished) -> Option<String> {
+    match (&finished.error, finished.ran.exit) {
+        (Some(error), _) => Some(format!("failed: {}", error.message)),
+        (None, Some(Exit { code: Some(0), .. })) => None,
+        (None, Some(exit)) => Some(exit.sentence()),
+        (None, None) => Some("ended with an unknown status".to_owned()),
     }
 }

@@ -28,7 +28,6 @@ const MAX_NAMES: usize = 5;
 pub(super) struct TaskDirectory {
     /// The absolute path, with symbolic links resolved.
     pub(super) directory: PathBuf,
-    /// Notes for the report.
     pub(super) notes: Vec<String>,
     _claim: Claim,
 }

@@ -1,24 +1,30 @@
 //! Unix process groups.
 
 use std::{
+    collections::HashMap,
+    ffi::{OsStr, OsString},
     io::{self, Write},
     os::{
         fd::{AsFd, OwnedFd},
-        unix::process::ExitStatusExt,
+        unix::{ffi::OsStrExt, process::ExitStatusExt},
     },
-    path::Path,
+    path::{Path, PathBuf},
     process::Stdio,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group};
+use rustix::{
+    fs::{Access, access},
+    process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group},
+};
 use speclens_schema::evidence::Exit;
 use tokio::{
     io::AsyncWriteExt,
     process::{ChildStderr, ChildStdin, ChildStdout},
 };
 
-use super::{Output, lookup, watchdog};
+use super::{Output, watchdog};
 
 /// The leader of a process group.
 pub(super) struct Child {
@@ -54,7 +60,6 @@ pub(in crate::exec) const FIRST_INPUT_BYTES: usize = 4 * 1024;
 /// Maximum number of bytes of a shell's standard error about a script that it cannot read.
 const MAX_ERROR_BYTES: usize = 4 * 1024;
 
-/// Returns the script with its prefix.
 pub(super) fn gated(script: &str, input: &[u8]) -> String {
     let gate = if input.is_empty() { GATE_WITHOUT_INPUT } else { GATE };
     format!("{gate}{script}")
@@ -78,11 +83,11 @@ pub(super) fn without_gate(stderr: &mut Vec<u8>) {
 
 pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
     let shell = command.program.shell;
-    let found = lookup::program(shell, command.environment.get("PATH"));
+    let found = found_program(shell, command.environment.get("PATH"));
     match spawn_with(&found, command) {
         // It existed before: it is looked up again.
         Err(_) if found != Path::new(shell) => {
-            lookup::forget();
+            forget_programs();
             spawn_with(Path::new(shell), command)
         }
         spawned => spawned,
@@ -220,7 +225,6 @@ impl Group {
         !reused && test_kill_process_group(self.id).is_ok()
     }
 
-    /// Returns whether any process of the group is running.
     pub(super) fn is_running(&self) -> bool {
         self.is_alive() && has_running(self.id)
     }
@@ -250,4 +254,80 @@ fn has_running(group: Pid) -> bool {
         }
     }
     !known
+}
+
+/// Maximum number of programs that are cached: each task may have its own `PATH`.
+const MAX_FOUND: usize = 64;
+
+/// The programs found so far, by name and list.
+static FOUND: OnceLock<Mutex<HashMap<(String, OsString), PathBuf>>> = OnceLock::new();
+
+/// Returns the path of a program. If the list does not have it, returns its name, and the system reports the error.
+fn found_program(name: &str, list: Option<OsString>) -> PathBuf {
+    let Some(list) = list.filter(|_| !name.contains('/')) else { return name.into() };
+    let wanted = (name.to_owned(), list);
+    if let Some(known) = found().get(&wanted) {
+        return known.clone();
+    }
+    match search(name, &wanted.1) {
+        Some(path) => {
+            let mut found = found();
+            if found.len() >= MAX_FOUND {
+                found.clear();
+            }
+            found.insert(wanted, path.clone());
+            path
+        }
+        None => name.into(),
+    }
+}
+
+/// Forgets all programs: one of them no longer exists.
+fn forget_programs() {
+    found().clear();
+}
+
+fn found() -> MutexGuard<'static, HashMap<(String, OsString), PathBuf>> {
+    FOUND.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the first program of a name. A relative directory depends on where the command runs, so the search ends
+/// there.
+fn search(name: &str, list: &OsStr) -> Option<PathBuf> {
+    list.as_bytes()
+        .split(|byte| *byte == b':')
+        .map(|directory| Path::new(OsStr::from_bytes(directory)))
+        .take_while(|directory| directory.is_absolute())
+        .map(|directory| directory.join(name))
+        .find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    use super::*;
+
+    #[test]
+    fn first_executable_of_the_list_is_found() {
+        let (first, second, third) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(first.path().join("tool"), "").unwrap();
+        for directory in [&second, &third] {
+            fs::write(directory.path().join("tool"), "").unwrap();
+            fs::set_permissions(directory.path().join("tool"), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let list = |entries: &[&Path]| Some(std::env::join_paths(entries).unwrap());
+        let all = list(&[Path::new("/nowhere"), first.path(), second.path(), third.path()]);
+        assert_eq!(found_program("tool", all.clone()), second.path().join("tool"));
+        assert_eq!(found_program("tool", list(&[third.path(), second.path()])), third.path().join("tool"));
+        // Names that depend on the directory of the command, and names that are not found, are left to the system.
+        let relative = list(&[Path::new("."), second.path()]);
+        for (name, list) in [("tool", relative), ("tool", None), ("other", all.clone()), ("./tool", all.clone())] {
+            assert_eq!(found_program(name, list), Path::new(name));
+        }
+        fs::remove_file(second.path().join("tool")).unwrap();
+        forget_programs();
+        assert_eq!(found_program("tool", all), third.path().join("tool"));
+    }
 }

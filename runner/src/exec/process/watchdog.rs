@@ -15,9 +15,10 @@ use std::{
     os::unix::{fs::FileExt, process::CommandExt},
     process::{Child, Command, Stdio},
     sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Standard input is the file. The pipe is the standard error, because a shell inherits nothing else.
 const SCRIPT: &str = "trap '' HUP INT QUIT TERM
@@ -38,7 +39,6 @@ pub(super) fn prepare() {
     with(Watchdog::prepare);
 }
 
-/// Reports that a group begins.
 pub(super) fn begun(group: Pid) {
     with(|watchdog| watchdog.begun(group));
 }
@@ -48,7 +48,6 @@ pub(super) fn over(group: Pid) {
     with(|watchdog| watchdog.over(group));
 }
 
-/// Returns the running groups.
 pub(super) fn live() -> Vec<Pid> {
     with(|watchdog| watchdog.lines.iter().copied().flatten().collect())
 }
@@ -67,12 +66,10 @@ struct Watchdog {
     is_failure_reported: bool,
 }
 
-/// A waiting shell.
 #[derive(Debug)]
 struct Watcher {
     shell: Child,
     file: File,
-    /// Ends with the program.
     _pipe: PipeWriter,
 }
 
@@ -160,6 +157,52 @@ fn nameless() -> io::Result<File> {
         return Ok(file.into());
     }
     tempfile::tempfile()
+}
+
+/// The suspensions of the program so far.
+static CLOCK: Mutex<Clock> = Mutex::new(Clock { past: Duration::ZERO, since: None });
+
+struct Clock {
+    past: Duration,
+    since: Option<Instant>,
+}
+
+/// The commands are stopped until this is dropped.
+#[derive(Debug)]
+pub struct Suspension {
+    groups: Vec<Pid>,
+}
+
+impl Suspension {
+    pub(super) fn begin() -> Suspension {
+        let groups = live();
+        signal(&groups, Signal::STOP);
+        with_clock(|clock| clock.since = Some(Instant::now()));
+        Suspension { groups }
+    }
+}
+
+impl Drop for Suspension {
+    fn drop(&mut self) {
+        with_clock(|clock| clock.past += clock.since.take().map_or(Duration::ZERO, |since| since.elapsed()));
+        signal(&self.groups, Signal::CONT);
+    }
+}
+
+/// Returns the total time of all suspensions, including the current one.
+pub(super) fn total_suspension() -> Duration {
+    with_clock(|clock| clock.past + clock.since.map_or(Duration::ZERO, |since| since.elapsed()))
+}
+
+fn with_clock<A>(act: impl FnOnce(&mut Clock) -> A) -> A {
+    act(&mut CLOCK.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn signal(groups: &[Pid], signal: Signal) {
+    for group in groups {
+        // A group that has just ended cannot be stopped, and need not be.
+        let _ = kill_process_group(*group, signal);
+    }
 }
 
 #[cfg(test)]

@@ -26,7 +26,6 @@ pub(super) struct Invocation {
     pub(super) is_login: bool,
 }
 
-/// The place of the commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// The command line.
@@ -80,7 +79,6 @@ impl Invocation {
     }
 }
 
-/// Returns the name of a program.
 fn name_of(path: &OsStr) -> String {
     Path::new(path).file_name().unwrap_or(path).to_string_lossy().into_owned()
 }

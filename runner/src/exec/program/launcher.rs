@@ -42,7 +42,6 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Returns the place of this process.
     pub(super) fn of_this_process(settings: &Settings, log: &Path) -> Place {
         if log::is_launcher(log, std::process::id()) {
             return Place::Start;
@@ -62,7 +61,6 @@ impl Place {
     }
 }
 
-/// Returns the id of the parent of this process.
 fn parent() -> u32 {
     getppid().map_or(0, |id| id.as_raw_nonzero().get().cast_unsigned())
 }
@@ -97,7 +95,6 @@ fn is_lifecycle_script(text: &str) -> bool {
     env::var(LIFECYCLE_SCRIPT).is_ok_and(|script| !script.is_empty() && text.starts_with(&script))
 }
 
-/// Returns whether standard input still has the whole task of the agent.
 pub(super) fn is_task_unread(settings: &Settings) -> bool {
     let input = io::stdin();
     let is_pipe = rustix::fs::fstat(&input).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo);
@@ -112,7 +109,6 @@ pub(super) fn is_captured() -> bool {
     matches!((output("self"), output(&parent().to_string())), (Some(own), Some(other)) if own != other)
 }
 
-/// A running process.
 #[derive(Debug)]
 struct Process {
     parent: u32,

@@ -55,7 +55,6 @@ impl<'a> Entry<'a> {
         entry.write(BEGUN, ran).then_some(entry)
     }
 
-    /// Returns the name of the command in the log.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -88,7 +87,6 @@ pub(super) fn begin_launcher(directory: &Path, id: u32) {
     mark(directory, &id.to_string(), LAUNCHER);
 }
 
-/// Returns whether a process has started the agent.
 pub(super) fn is_launcher(directory: &Path, id: u32) -> bool {
     directory.join(format!("{id}.{LAUNCHER}")).exists()
 }

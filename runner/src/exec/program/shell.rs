@@ -100,7 +100,6 @@ fn input() -> Option<String> {
     (!is_null).then(|| format!("{}:{}", stat.st_dev, stat.st_ino))
 }
 
-/// A command to record.
 struct Recording<'a> {
     shell: &'a OsStr,
     arguments: &'a [OsString],

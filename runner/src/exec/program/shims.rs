@@ -54,12 +54,10 @@ impl Shims {
         Ok(Shims { shell: programs.join(shell), directory, real })
     }
 
-    /// Returns the directory of the replacements.
     pub(super) fn programs(&self) -> PathBuf {
         self.directory.path().join("bin")
     }
 
-    /// Returns the directory of the log.
     pub(super) fn log(&self) -> PathBuf {
         self.directory.path().join(LOG)
     }

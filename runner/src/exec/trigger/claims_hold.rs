@@ -56,7 +56,7 @@ impl Satisfied<'_> {
     }
 
     async fn holds(&self, observations: Vec<Observation>) -> bool {
-        let (case, secrets) = (Arc::clone(self.case), Arc::clone(&self.view.question_context.secrets));
+        let (case, secrets) = (Arc::clone(self.case), Arc::clone(&self.view.secrets));
         let evidence = Evidence { context: self.context.clone(), observations, ..Evidence::default() };
         let judge = move || {
             let judged = judge::judge(&case, &evidence, &secrets);

@@ -81,11 +81,11 @@ async fn run(
     }
     let command = process::Command {
         program: process::Program::shell(&script),
-        directory: trigger.action_context.directory,
+        directory: &trigger.action_context.job.directory,
         environment,
         input: &[],
         timeout,
-        output: process::Output::Kept(trigger.action_context.output_limit),
+        output: process::Output::Kept(trigger.action_context.job.output_limit),
     };
     process::run(command, trigger.action_context.background, trigger.action_context.cancel).await
 }
@@ -128,7 +128,7 @@ fn is_missing(ran: &Ran) -> bool {
 /// Returns the agent whose workspace is the directory of the target.
 fn listed_agent(trigger: TriggerContext<'_>, listed: &Ran) -> Option<String> {
     let list: serde_json::Value = serde_json::from_str(&listed.stdout.as_ref()?.text).ok()?;
-    let directory = trigger.action_context.directory.join(&trigger.action.target);
+    let directory = trigger.action_context.job.directory.join(&trigger.action.target);
     let places = [std::path::absolute(&directory), directory.canonicalize()];
     places.into_iter().flatten().find_map(|place| agent_of_workspace(&list, &place))
 }

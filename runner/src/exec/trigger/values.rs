@@ -13,7 +13,6 @@ use crate::{clock::Clock, gateway::Gateway};
 /// The known facts of a run that was started elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownRun {
-    /// The id.
     pub(crate) run_id: Option<String>,
     /// Start time, as the value of `{{run_started_at}}`.
     pub(crate) started: Option<String>,

@@ -12,11 +12,15 @@ use speclens_schema::{
 };
 use tokio::net::TcpStream;
 
-use super::{TriggerContext, Triggered, claims_hold, run_end};
+use super::{
+    TriggerContext, Triggered,
+    claims_hold::{self, Before, Satisfied},
+};
 use crate::{
     cause::{in_line, innermost, words},
     gateway::Gateway,
     http,
+    observe::Cancelled,
     watch::Watch,
 };
 
@@ -24,7 +28,7 @@ use crate::{
 pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch: &mut Watch) -> Triggered {
     let body = trigger.filled.body(trigger.action, watch.identity.session_key.as_deref()).to_string();
     let address = trigger.gateway.url(&trigger.gateway.webhook);
-    let sent = Sent { gateway: trigger.gateway, address: &address, limit: trigger.action_context.output_limit };
+    let sent = Sent { gateway: trigger.gateway, address: &address, limit: trigger.action_context.job.output_limit };
     let mut exchange = Exchange { address: sent.shown(), sent: Capture::whole(body.as_str()), ..Exchange::default() };
     let before = claims_hold::look_before(trigger, context).await;
     let answered = tokio::select! {
@@ -55,14 +59,14 @@ pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch:
     }
     let ended = match is_final {
         true => Ok(Ended::Answer),
-        false => run_end::wait(trigger, context, run_id.clone(), watch, before).await,
+        false => wait(trigger, context, run_id.clone(), watch, before).await,
     };
     match ended {
         Ok(ended) => {
             evidence.ended = Some(ended);
             Triggered { evidence, run_id, notes: Vec::new() }
         }
-        Err(crate::observe::Cancelled) => {
+        Err(Cancelled) => {
             evidence.error = Some(cancelled());
             Triggered { evidence, run_id, notes: Vec::new() }
         }
@@ -74,7 +78,6 @@ pub(super) fn cancelled() -> RunError {
     RunError { kind: RunErrorKind::Cancelled, message }
 }
 
-/// A request to the gateway.
 #[derive(Clone, Copy)]
 struct Sent<'a> {
     gateway: &'a Gateway,
@@ -203,4 +206,26 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 fn client(url: &Url) -> Result<Client, String> {
     // One request is sent: its connection would stay open without a use.
     http::with_secret(url)?.pool_max_idle_per_host(0).build().map_err(|error| innermost(&error))
+}
+
+/// Waits until the end of the run is reported, or all claimed artifacts exist and no other claim could still change, or
+/// the time is over.
+async fn wait(
+    trigger: TriggerContext<'_>,
+    context: &Context,
+    run_id: Option<String>,
+    watch: &Watch,
+    before: Before,
+) -> Result<Ended, Cancelled> {
+    let context = trigger.ended(context.clone(), run_id);
+    let first_of_all = async {
+        tokio::select! {
+            biased;
+            ended = watch.ended() => ended,
+            () = Satisfied::await_all(trigger, context, before) => Ended::Satisfied,
+        }
+    };
+    let in_time = trigger.timer.within(trigger.limit(), first_of_all);
+    let ended = trigger.action_context.cancel.run_until_cancelled(in_time).await.ok_or(Cancelled)?;
+    Ok(ended.unwrap_or(Ended::Deadline))
 }

@@ -10,7 +10,6 @@ const MAX_ENTRIES: usize = 100_000;
 /// Maximum length of a pattern in bytes: no system has longer paths.
 const MAX_PATTERN_BYTES: usize = 16 * 1024;
 
-/// The matches of a pattern.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     /// The paths, as the pattern writes them.
@@ -29,7 +28,6 @@ pub(crate) fn glob(directory: &Path, pattern: &str) -> Matches {
     Matches { paths, cut: search.cut }
 }
 
-/// Returns whether a text has wildcards.
 pub(super) fn has_wildcards(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }

@@ -17,7 +17,7 @@ use crate::{
         Models,
         tests::loopback::{Loopback, json as said},
     },
-    observe::{self, Observations, QuestionContext},
+    observe::{self, Observations},
 };
 
 const TEXT: &str = "# Hook\n\nBuy now\n\n# Body\n\nthe word abcd1234-secret\n";
@@ -47,11 +47,7 @@ fn view_of(directory: &Path, host: &str) -> View {
     let gateway = Gateway::of(&Config::default(), variable, Some(&format!("http://{host}")));
     let plain = view(directory);
     let secrets = Arc::new(Secrets::new([("API_KEY", "abcd1234-secret")], &[], &[]));
-    View {
-        gateway: Some(Arc::new(gateway)),
-        question_context: QuestionContext { secrets, ..plain.question_context.clone() },
-        ..plain
-    }
+    View { gateway: Some(Arc::new(gateway)), secrets, ..plain }
 }
 
 /// Observes the question after the files that it is about.
@@ -144,7 +140,7 @@ async fn model_of_the_settings_is_asked_with_the_rubric_and_the_text() {
     let directory = directory();
     let plain = view_of(directory.path(), "127.0.0.1:9");
     let models = Arc::new(Models::new(Arc::new(settings), 1, |_| None));
-    let view = View { question_context: QuestionContext { models, ..plain.question_context.clone() }, ..plain };
+    let view = View { models, ..plain };
     let found = replies(&need(Judge::Model(AskedModel::of_id("local/judge").unwrap())), &view).await;
     assert_eq!((found[0].text.text.as_str(), found[0].usage.unwrap().input_tokens), (r#"{"score": 4}"#, 7));
     let asked = server.seen();

@@ -5,7 +5,7 @@ use std::{io::Write, time::Instant};
 use speclens_schema::evidence::{CommandLog, Ran, Turn};
 
 use super::*;
-use crate::recording::lock::LOCK_TIMEOUT;
+use crate::recording::store::LOCK_TIMEOUT;
 
 const LARGE: usize = 100 * 1024;
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use anstyle::Style;
 use speclens_schema::{verdict::Status, words::plural};
 use unicode_width::UnicodeWidthStr;
 
@@ -26,8 +27,8 @@ pub(super) fn write(text: &mut String, report: &SuiteReport, result: &SuiteResul
     if matrix.has_models() {
         let view = View { report, matrix: &matrix };
         if matrix.subjects.len() > 1 || matrix.has_repeats() {
-            match view.table().filter(|lines| lines.iter().all(|line| line.width() <= width)) {
-                Some(lines) => lines.iter().for_each(|line| line.write(text)),
+            match view.table().filter(|lines| lines.iter().all(|line| width_of(line) <= width)) {
+                Some(lines) => lines.iter().for_each(|line| write_line(line, text)),
                 None => view.lines(text),
             }
             text.push('\n');
@@ -49,33 +50,19 @@ fn name(report: &SuiteReport, text: &str) -> String {
     plain::line(&report.masked(text))
 }
 
-/// A piece of text in a color.
-#[derive(Clone, Debug, Default)]
-struct Piece {
-    text: String,
-    style: anstyle::Style,
+/// Pieces of text, each in a color.
+type Line = Vec<(String, Style)>;
+
+fn width_of(line: &Line) -> usize {
+    line.iter().map(|(piece, _)| piece.width()).sum()
 }
 
-/// A line of pieces.
-#[derive(Clone, Debug, Default)]
-struct Line(Vec<Piece>);
-
-impl Line {
-    fn push(&mut self, text: impl Into<String>, style: anstyle::Style) {
-        self.0.push(Piece { text: text.into(), style });
+fn write_line(line: &Line, text: &mut String) {
+    let shown = line.iter().rposition(|(piece, _)| !piece.trim().is_empty()).map_or(0, |last| last + 1);
+    for (piece, style) in &line[..shown] {
+        let _ = write!(text, "{style}{piece}{style:#}");
     }
-
-    fn width(&self) -> usize {
-        self.0.iter().map(|piece| piece.text.width()).sum()
-    }
-
-    fn write(&self, text: &mut String) {
-        let shown = self.0.iter().rposition(|piece| !piece.text.trim().is_empty()).map_or(0, |last| last + 1);
-        for Piece { text: piece, style } in &self.0[..shown] {
-            let _ = write!(text, "{style}{piece}{style:#}");
-        }
-        text.push('\n');
-    }
+    text.push('\n');
 }
 
 struct View<'v> {
@@ -83,36 +70,29 @@ struct View<'v> {
     matrix: &'v Matrix<'v>,
 }
 
-/// The columns of a score in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Passed,
-    Turns,
-    Cost,
+/// A column of a score in the table.
+struct Column {
+    heading: &'static str,
+    text: fn(Score) -> String,
+    is_known: fn(Score) -> bool,
 }
 
-impl Part {
-    const ALL: [Part; 3] = [Part::Passed, Part::Turns, Part::Cost];
-
-    fn heading(self) -> &'static str {
-        match self {
-            Part::Passed => "passed",
-            Part::Turns => "turns",
-            Part::Cost => "cost",
-        }
-    }
-
-    fn of(self, score: Score) -> String {
-        match self {
-            Part::Passed => format!("{}/{}", score.passed, score.runs),
-            Part::Turns => score.mean_turns().map(|turns| format!("{turns:.1}")).unwrap_or_else(|| "-".to_owned()),
-            Part::Cost => match score.cost {
-                cost if cost.is_nothing() => "-".to_owned(),
-                cost => cost.known().map_or_else(|| "?".to_owned(), dollars),
-            },
-        }
-    }
-}
+const COLUMNS: [Column; 3] = [
+    Column { heading: "passed", text: |score| format!("{}/{}", score.passed, score.runs), is_known: |_| true },
+    Column {
+        heading: "turns",
+        text: |score| score.mean_turns().map_or_else(|| "-".to_owned(), |turns| format!("{turns:.1}")),
+        is_known: |score| score.mean_turns().is_some(),
+    },
+    Column {
+        heading: "cost",
+        text: |score| match score.cost {
+            cost if cost.is_nothing() => "-".to_owned(),
+            cost => cost.known().map_or_else(|| "?".to_owned(), dollars),
+        },
+        is_known: |score| score.cost.priced > 0,
+    },
+];
 
 impl View<'_> {
     fn case(&self, row: &MatrixRow) -> String {
@@ -123,22 +103,12 @@ impl View<'_> {
         name(self.report, &self.matrix.subjects[index].name)
     }
 
-    /// Returns the columns that are known for some subject.
-    fn parts(&self) -> Vec<Part> {
-        let scores = || self.matrix.subjects.iter().map(|subject| subject.score);
-        let is_known = |part: &Part| match part {
-            Part::Passed => true,
-            Part::Turns => scores().any(|score| score.mean_turns().is_some()),
-            Part::Cost => scores().any(|score| score.cost.priced > 0),
-        };
-        Part::ALL.into_iter().filter(is_known).collect()
-    }
-
     /// Returns the lines of the table; `None` if a name is too long for one.
     fn table(&self) -> Option<Vec<Line>> {
         const ALL: &str = "all tests";
-        let parts = self.parts();
         let totals: Vec<Score> = self.matrix.subjects.iter().map(|subject| subject.score).collect();
+        let is_known = |column: &&Column| totals.iter().any(|score| (column.is_known)(*score));
+        let columns: Vec<&Column> = COLUMNS.iter().filter(is_known).collect();
         let scores = || self.matrix.rows.iter().map(|row| &row.scores).chain([&totals]);
         let names: Vec<String> = self.matrix.rows.iter().map(|row| self.case(row)).collect();
         let first = names.iter().map(|name| name.width()).max()?.max(ALL.len());
@@ -146,48 +116,40 @@ impl View<'_> {
             return None;
         }
         // The width of each column of each subject.
-        let widths: Vec<Vec<usize>> = (0..totals.len())
-            .map(|subject| {
-                let widest = |part: &Part| {
-                    scores().map(|row| part.of(row[subject]).width()).max().unwrap_or(0).max(part.heading().len())
-                };
-                let mut widths: Vec<usize> = parts.iter().map(widest).collect();
-                // A long name takes its space from the first column.
-                let sum = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
-                widths[0] += self.subject(subject).width().saturating_sub(sum);
-                widths
-            })
-            .collect();
-        let mut head = Line::default();
-        head.push(" ".repeat(first + 2), DIM);
-        let mut kinds = head.clone();
+        let room = |widths: &[usize]| widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
+        let widths_of = |subject: usize| {
+            let cells = |column: &Column| scores().map(|row| (column.text)(row[subject]).width()).max().unwrap_or(0);
+            let widths = columns.iter().map(|column| cells(column).max(column.heading.len()));
+            let mut widths: Vec<usize> = widths.collect();
+            // A long name takes its space from the first column.
+            let sum = room(&widths);
+            widths[0] += self.subject(subject).width().saturating_sub(sum);
+            widths
+        };
+        let widths: Vec<Vec<usize>> = (0..totals.len()).map(widths_of).collect();
+        let margin = || vec![(" ".repeat(first + 2), DIM)];
+        let (mut head, mut kinds, mut rates) = (margin(), margin(), margin());
         for (subject, widths) in widths.iter().enumerate() {
-            let room = widths.iter().sum::<usize>() + 2 * (widths.len() - 1);
             let shown = self.subject(subject);
-            head.push(format!("  {}{shown}", " ".repeat(room.saturating_sub(shown.width()))), BOLD);
-            for (part, width) in parts.iter().zip(widths) {
-                kinds.push(format!("  {:>width$}", part.heading()), DIM);
+            head.push((format!("  {}{shown}", " ".repeat(room(widths).saturating_sub(shown.width()))), BOLD));
+            for (column, width) in columns.iter().zip(widths) {
+                kinds.push((format!("  {:>width$}", column.heading), DIM));
             }
+            let rate = totals[subject].rate().map(|rate| format!("{}%", percent(rate))).unwrap_or_default();
+            rates.push((format!("  {rate:>width$}", width = widths[0]), DIM));
+            rates.push((" ".repeat(widths[1..].iter().map(|width| width + 2).sum()), DIM));
         }
         let mut lines = vec![head, kinds];
         for (title, row) in names.iter().map(String::as_str).chain([ALL]).zip(scores()) {
-            let mut line = Line::default();
-            let style = if title == ALL { BOLD } else { anstyle::Style::new() };
-            line.push(format!("  {title}{}", " ".repeat(first - title.width())), style);
+            let style = if title == ALL { BOLD } else { Style::new() };
+            let mut line = vec![(format!("  {title}{}", " ".repeat(first - title.width())), style)];
             for (score, widths) in row.iter().zip(&widths) {
-                for (part, width) in parts.iter().zip(widths) {
-                    let style = if *part == Part::Passed { color(*score) } else { anstyle::Style::new() };
-                    line.push(format!("  {:>width$}", part.of(*score)), style);
+                for (index, (column, width)) in columns.iter().zip(widths).enumerate() {
+                    let style = if index == 0 { color(*score) } else { Style::new() };
+                    line.push((format!("  {:>width$}", (column.text)(*score)), style));
                 }
             }
             lines.push(line);
-        }
-        let mut rates = Line::default();
-        rates.push(" ".repeat(first + 2), DIM);
-        for (score, widths) in totals.iter().zip(&widths) {
-            let rate = score.rate().map(|rate| format!("{}%", percent(rate))).unwrap_or_default();
-            rates.push(format!("  {:>width$}", rate, width = widths[0]), DIM);
-            rates.push(" ".repeat(widths[1..].iter().map(|width| width + 2).sum()), DIM);
         }
         lines.push(rates);
         Some(lines)
@@ -285,7 +247,7 @@ fn spending(text: &mut String, spending: Spending) {
     }
 }
 
-fn color(score: Score) -> anstyle::Style {
+fn color(score: Score) -> Style {
     match score.stability() {
         Some(Stability::Stable) => GREEN,
         Some(Stability::Flaky) => YELLOW,

@@ -11,8 +11,8 @@ use speclens_schema::{
 use super::{found, identity, no_trace, settings};
 use crate::{
     model::tests::loopback::{Answer, Loopback, ReceivedRequest, step},
+    trace::Identity,
     trace::{OpikTarget, TraceSettings, TraceWatch, Traces},
-    watch::Identity,
 };
 
 /// Plays Opik. `answer` decides the status and the lines of each response by path and body.

@@ -25,12 +25,10 @@ pub(super) struct Family {
     pattern: String,
 }
 
-/// A file of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     /// The path, as the pattern writes it.
     pub path: String,
-    /// The location.
     pub place: PathBuf,
     /// The path without the number of a rotated file.
     base: String,
@@ -44,7 +42,6 @@ impl Family {
         Family { directory: directory.to_owned(), pattern: pattern.to_owned() }
     }
 
-    /// Returns the pattern.
     pub(super) fn pattern(&self) -> &str {
         &self.pattern
     }
@@ -130,7 +127,6 @@ fn member(path: &str, base: String, number: u32, directory: &Path) -> Option<Mem
     (!path.is_empty()).then(|| Member { path: path.to_owned(), place: directory.join(path), base, number })
 }
 
-/// Escapes a wildcard.
 fn escaped(letter: char) -> String {
     match letter {
         '*' | '?' | '[' => format!("[{letter}]"),

@@ -33,10 +33,8 @@ const MAX_SEARCH_BYTES: usize = 64 << 20;
 /// Text in the line by which a gateway reports that it dropped others.
 const DROPPED: &str = "file log queue overflow";
 
-/// A file to read.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// The file.
     pub file: File,
     /// Start offset, in bytes.
     pub from: u64,
@@ -44,7 +42,6 @@ pub(super) struct Source {
     pub is_recent: bool,
 }
 
-/// The lines found.
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
     /// The lines, in order.
@@ -158,9 +155,7 @@ pub(super) fn lines_before(file: &File, end: u64) -> io::Result<usize> {
 
 /// A file from an offset on. Several of them can read one file at the same time.
 pub(super) struct At<'f> {
-    /// The file.
     pub file: &'f File,
-    /// The place.
     pub offset: u64,
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use anyhow::{bail, ensure};
-use serde::Serialize;
+use serde_json::json;
 use speclens_runner::{
     clock::Clock,
     event::{CaseResult, RunResult, SuiteResult},
@@ -22,7 +22,7 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::contract::{Store, chosen, contract_of, measuring, prepare, suite_of, table};
+use super::{Store, chosen, contract_of, measuring, prepare, suite_of, table};
 use crate::{
     cli::{
         FAILED, INCONCLUSIVE, INTERRUPTED, PASSED,
@@ -57,19 +57,6 @@ pub(super) struct Args {
 /// Maximum number of runs of one scenario.
 const MAX_RUNS: usize = 1000;
 
-/// The result in JSON.
-#[derive(Serialize)]
-struct Report<'r> {
-    speclens: u32,
-    path: &'r str,
-    captured: BTreeMap<&'r str, &'r Baseline>,
-    /// Scenarios without a baseline, with the reason.
-    refused: BTreeMap<&'r str, &'r str>,
-    /// Metrics that a baseline lacks, with the reason.
-    unmeasured: BTreeMap<&'r str, BTreeMap<&'static str, &'r str>>,
-}
-
-/// The result for one scenario.
 struct Captured {
     name: String,
     outcome: Result<Measures, Refused>,
@@ -233,19 +220,24 @@ fn human(captured: &[Captured], name: &str) -> String {
 }
 
 fn json(captured: &[Captured], path: &str) -> anyhow::Result<String> {
-    let mut report =
-        Report { speclens: 1, path, captured: BTreeMap::new(), refused: BTreeMap::new(), unmeasured: BTreeMap::new() };
+    let (mut stored, mut refused, mut unmeasured) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
     for Captured { name, outcome } in captured {
         match outcome {
             Ok(Measures { baseline, missing }) => {
-                report.captured.insert(name, baseline);
+                stored.insert(name, baseline);
                 let reasons = missing.iter().map(|(metric, reason)| (metric.as_str(), reason.as_str()));
-                report.unmeasured.insert(name, reasons.collect());
+                unmeasured.insert(name, reasons.collect::<BTreeMap<_, _>>());
             }
-            Err(refused) => drop(report.refused.insert(name, &refused.reason)),
+            Err(reason) => drop(refused.insert(name, &reason.reason)),
         }
     }
-    output::json(&report)
+    output::json(&json!({
+        "speclens": 1,
+        "path": path,
+        "captured": stored,
+        "refused": refused,
+        "unmeasured": unmeasured,
+    }))
 }
 
 fn exit_code(captured: &[Captured], result: &SuiteResult) -> u8 {

@@ -3,9 +3,10 @@
 use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use speclens_runner::{
     clock::Clock,
-    event::{CaseResult, Event},
+    event::CaseResult,
     report::plain,
     run::{Mode, Options},
 };
@@ -20,10 +21,9 @@ use speclens_schema::{
     suite::Case,
     verdict::{Check, Status},
 };
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::contract::{Store, chosen, contract_of, measuring, number, prepare, suite_of};
+use super::{Store, chosen, contract_of, measuring, number, prepare, suite_of};
 use crate::{
     cli::{
         FAILED, INCONCLUSIVE, PASSED,
@@ -46,13 +46,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-#[derive(Serialize)]
-struct Report<'r> {
-    speclens: u32,
-    path: &'r str,
-    scenarios: Vec<Compared>,
-}
-
 /// A scenario, with the difference between its last run and the baseline.
 #[derive(Serialize)]
 struct Compared {
@@ -60,7 +53,6 @@ struct Compared {
     baseline_date: Option<String>,
     compare: Compare,
     status: Status,
-    /// The reason why nothing is compared.
     reason: Option<String>,
     checks: Vec<Checked>,
 }
@@ -75,7 +67,6 @@ struct Checked {
     drift: Option<f64>,
     limit: Option<f64>,
     status: Status,
-    /// The reason why the result is unknown.
     reason: Option<String>,
     #[serde(skip)]
     is_difference: bool,
@@ -89,10 +80,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let cases: BTreeSet<usize> = chosen(&suite, &args.scenarios)?.into_iter().map(|(index, _)| index).collect();
     let prepared = prepare(&loaded, &suite, Clock::from_environment()?, None)?;
     let options = Options { mode: Mode::Recorded, cases: Some(cases), ..Options::default() };
-    let (sender, _) = mpsc::unbounded_channel::<Event>();
-    let job = prepared.job(Arc::new(prepared.evidence_store()));
-    let running = speclens_runner::run::run(job, options, CancellationToken::new(), sender);
-    let result = threads::runtime()?.block_on(running);
+    let result = threads::runtime()?.block_on(prepared.results(options, CancellationToken::new()));
     let measuring = measuring(&loaded);
     let compare = |result: &CaseResult| {
         let case = &suite.cases[result.case];
@@ -102,7 +90,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let worst = scenarios.iter().map(|compared| compared.status).max();
     let text = match args.format {
         Format::Human => scenarios.iter().map(Compared::human).collect(),
-        Format::Json => output::json(&Report { speclens: 1, path: &store.name, scenarios })?,
+        Format::Json => output::json(&json!({ "speclens": 1, "path": store.name, "scenarios": scenarios }))?,
     };
     output::print(&text)?;
     Ok(match worst {

@@ -5,15 +5,17 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use ignore::DirEntry;
 use serde::Serialize;
+use serde_json::{Value, json};
 use speclens_runner::{
     evidence_store::{AttemptRef, FOREIGN_NOTE},
     files::lexical,
-    recording::{About, DIRECTORY, Entry, Lookup, Recordings, Unusable},
-    report::{json::SubjectEntry, plain},
+    recording::{DIRECTORY, Entry, Lookup, Recordings, Unusable},
+    report::{json, plain},
 };
 use speclens_schema::{
     dialect::Dialect,
@@ -22,9 +24,9 @@ use speclens_schema::{
     problem::Code,
     settings::Settings,
     suite::Subject,
+    words::plural,
 };
 
-use super::words::{age, size};
 use crate::{
     cli::{
         discover::{NoSuite, Wanted},
@@ -38,15 +40,12 @@ use crate::{
     workspace::{self, Reach},
 };
 
-/// The result of the search.
 pub(super) struct RecordingInventory {
-    /// The directories with recordings.
     pub(super) shelves: Vec<DirectoryOfRecordings>,
     /// Messages for what could not be read.
     pub(super) failures: Vec<String>,
 }
 
-/// The recordings in one directory.
 pub(super) struct DirectoryOfRecordings {
     pub(super) recordings: Recordings,
     pub(super) suites: Vec<Loaded>,
@@ -73,7 +72,6 @@ pub(super) struct Item {
     pub(super) state: State,
 }
 
-/// The state of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum State {
@@ -106,7 +104,6 @@ impl State {
         }
     }
 
-    /// Returns the state of a recording that cannot be used.
     pub(super) fn of(unusable: &Unusable) -> State {
         match unusable {
             Unusable::Missing | Unusable::Damaged | Unusable::TextMissing | Unusable::TextChanged => State::Damaged,
@@ -114,24 +111,6 @@ impl State {
             Unusable::TooLarge(_) => State::TooLarge,
         }
     }
-}
-
-/// A recording in JSON.
-#[derive(Debug, Serialize)]
-pub(super) struct ItemEntry {
-    path: String,
-    suite: Option<String>,
-    test: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recorded_as: Option<String>,
-    subject: Option<SubjectEntry>,
-    repeat: Option<u32>,
-    state: State,
-    /// Whether another machine made it.
-    foreign: bool,
-    began: String,
-    age_seconds: u64,
-    bytes: u64,
 }
 
 /// Finds the recordings next to the suites that the paths name.
@@ -174,7 +153,6 @@ pub(super) fn inventory(paths: &[PathBuf]) -> RecordingInventory {
 /// The current actions of the tests on a shelf.
 #[derive(Default)]
 struct CurrentActions {
-    /// By their labels.
     by_label: HashMap<String, CurrentAction>,
     /// The tests that are judged by a recording, by its path.
     judged: HashMap<PathBuf, Judged>,
@@ -210,13 +188,8 @@ impl DirectoryOfRecordings {
         let mut shelf =
             DirectoryOfRecordings { recordings, suites, settings, secrets, entries, items: BTreeMap::new() };
         let current_actions = shelf.current_actions();
-        let items = shelf.entries.iter().enumerate().filter_map(|(at, entry)| {
-            let item = match &entry.about {
-                Ok(about) => shelf.item(directory, entry, about, named, &current_actions)?,
-                Err(error) => shelf.unreadable(directory, entry, error, named, &current_actions)?,
-            };
-            Some((at, item))
-        });
+        let items = shelf.entries.iter().enumerate();
+        let items = items.filter_map(|(at, entry)| Some((at, shelf.item(directory, entry, named, &current_actions)?)));
         shelf.items = items.collect();
         shelf
     }
@@ -257,89 +230,52 @@ impl DirectoryOfRecordings {
         current_actions
     }
 
-    /// Returns a recording that names its test; `None` if it was not asked for.
-    fn item(
-        &self,
-        directory: &Path,
-        entry: &Entry,
-        about: &About,
-        named: &[PathBuf],
-        current_actions: &CurrentActions,
-    ) -> Option<Item> {
-        let test = self.secrets.mask(&about.case);
-        let (suite, case, state) =
-            match (current_actions.judged.get(&entry.path), current_actions.by_label.get(entry.label())) {
-                (Some(Judged { suite, case, state }), _) => (Some(*suite), Some(*case), *state),
-                (None, Some(current_action)) => {
-                    let state = if current_action.key == about.key { State::Fresh } else { State::Stale };
-                    (Some(current_action.suite), Some(current_action.case), state)
-                }
-                (None, None) => {
-                    let suite = self.suites.iter().position(|loaded| loaded.place == about.suite);
-                    let state = match suite {
-                        Some(at) if self.suites[at].report.is_refused() => State::Unknown,
-                        Some(_) | None => State::Gone,
-                    };
-                    (suite, None, state)
-                }
+    /// Returns a recording; `None` if it was not asked for.
+    fn item(&self, directory: &Path, entry: &Entry, named: &[PathBuf], current: &CurrentActions) -> Option<Item> {
+        let about = entry.about.as_ref().ok();
+        let judged = current.judged.get(&entry.path).filter(|_| about.is_some());
+        let found = match (judged, current.by_label.get(entry.label())) {
+            (Some(Judged { suite, case, state }), _) => Some((*suite, Some(*case), *state)),
+            (None, Some(CurrentAction { suite, case, key })) => {
+                let is_same = about.is_some_and(|about| about.key == *key);
+                Some((*suite, Some(*case), if is_same { State::Fresh } else { State::Stale }))
+            }
+            (None, None) => {
+                let suite = about.and_then(|about| self.suites.iter().position(|loaded| loaded.place == about.suite));
+                suite.map(|at| {
+                    (at, None, if self.suites[at].report.is_refused() { State::Unknown } else { State::Gone })
+                })
+            }
+        };
+        let recorded_as = about.map(|about| self.secrets.mask(&about.case));
+        let usable = |state| self.recordings.check(entry).map_or_else(|error| State::of(&error), |()| state);
+        let Some((suite, case, state)) = found else {
+            let path = about.map(|about| lexical(&directory.join(&about.suite)));
+            let is_asked_for = match &path {
+                Some(path) => !path.is_file() && named.iter().any(|named| path.starts_with(named)),
+                None => named.iter().any(|named| directory.starts_with(named)),
             };
-        let Some(suite) = suite else {
-            let path = lexical(&directory.join(&about.suite));
-            let is_asked_for = !path.is_file() && named.iter().any(|named| path.starts_with(named));
-            let dialect = match kind::of_path(&about.suite) {
-                Some(Named::Surely(file) | Named::Perhaps(file)) => file.dialect(),
-                None => None,
-            };
+            let dialect = about.and_then(|about| match kind::of_path(&about.suite)? {
+                Named::Surely(file) | Named::Perhaps(file) => file.dialect(),
+            });
             return is_asked_for.then(|| Item {
-                suite: Some(load::shown(&path)),
-                test: Some(test),
+                suite: path.as_deref().map(load::shown),
+                test: recorded_as,
                 recorded_as: None,
                 case: None,
                 dialect: dialect.unwrap_or(Dialect::KINDLM),
-                state: self.recordings.check(entry).map_or_else(|error| State::of(&error), |()| state),
+                state: usable(State::Gone),
             });
         };
         let report = &self.suites[suite].report;
         let name = case.map(|case| self.secrets.mask(&report.suite.cases[case].name));
         Some(Item {
             suite: Some(report.source.path.clone()),
-            recorded_as: name.as_ref().filter(|name| **name != test).map(|_| test.clone()),
-            test: Some(name.unwrap_or(test)),
+            test: name.clone().or_else(|| recorded_as.clone()),
+            recorded_as: recorded_as.filter(|former| name.as_ref().is_some_and(|name| name != former)),
             case: case.map(|case| (suite, case)),
             dialect: report.dialect,
-            state: self.recordings.check(entry).map_or_else(|error| State::of(&error), |()| state),
-        })
-    }
-
-    /// Returns a recording that is identified only by its name; `None` if it was not asked for.
-    fn unreadable(
-        &self,
-        directory: &Path,
-        entry: &Entry,
-        error: &Unusable,
-        named: &[PathBuf],
-        current_actions: &CurrentActions,
-    ) -> Option<Item> {
-        let state = State::of(error);
-        let Some(current_action) = current_actions.by_label.get(entry.label()) else {
-            let is_asked_for = named.iter().any(|named| directory.starts_with(named));
-            return is_asked_for.then_some(Item {
-                suite: None,
-                test: None,
-                recorded_as: None,
-                case: None,
-                dialect: Dialect::KINDLM,
-                state,
-            });
-        };
-        let report = &self.suites[current_action.suite].report;
-        Some(Item {
-            suite: Some(report.source.path.clone()),
-            test: Some(self.secrets.mask(&report.suite.cases[current_action.case].name)),
-            recorded_as: None,
-            case: Some((current_action.suite, current_action.case)),
-            dialect: report.dialect,
-            state,
+            state: usable(state),
         })
     }
 
@@ -347,23 +283,23 @@ impl DirectoryOfRecordings {
         entry.about.as_ref().is_ok_and(|about| self.recordings.is_foreign(about.machine.as_ref()))
     }
 
-    /// Returns a recording in JSON.
-    pub(super) fn entry(&self, at: usize, item: &Item) -> ItemEntry {
+    pub(super) fn entry(&self, at: usize, item: &Item) -> Value {
         let entry = &self.entries[at];
         let about = entry.about.as_ref().ok();
-        ItemEntry {
-            path: load::shown(&entry.path),
-            suite: item.suite.clone(),
-            test: item.test.clone(),
-            recorded_as: item.recorded_as.clone(),
-            subject: about.map(|about| SubjectEntry::of(&about.subject)),
-            repeat: about.map(|about| about.repeat),
-            state: item.state,
-            foreign: self.is_foreign(entry),
-            began: entry.began(),
-            age_seconds: entry.age().as_secs(),
-            bytes: entry.bytes(),
-        }
+        let members = json!({
+            "path": load::shown(&entry.path),
+            "suite": item.suite,
+            "test": item.test,
+            "recorded_as": item.recorded_as,
+            "subject": about.map(|about| json::subject(&about.subject)),
+            "repeat": about.map(|about| about.repeat),
+            "state": item.state,
+            "foreign": self.is_foreign(entry),
+            "began": entry.began(),
+            "age_seconds": entry.age().as_secs(),
+            "bytes": entry.bytes(),
+        });
+        json::without_null(members, &["recorded_as"])
     }
 
     /// Returns a recording on one line, without its suite.
@@ -387,8 +323,29 @@ impl DirectoryOfRecordings {
     }
 }
 
-/// Returns the subject and the attempt.
 pub(super) fn who(subject: &Subject, repeat: u32) -> String {
     let subject = plain::line(&list::label(subject));
     if repeat == 0 { subject } else { format!("{subject}, attempt {}", repeat.saturating_add(1)) }
+}
+
+pub(super) fn size(bytes: u64) -> String {
+    // Rounded: no relevant size loses a visible digit.
+    let rounded = |unit: u64| bytes as f64 / unit as f64;
+    match bytes {
+        0..1024 => plural(usize::try_from(bytes).unwrap_or_default(), "byte"),
+        1024..1_048_576 => format!("{:.1} KiB", rounded(1024)),
+        1_048_576.. => format!("{:.1} MiB", rounded(1_048_576)),
+    }
+}
+
+pub(super) fn age(age: Duration) -> String {
+    const MINUTE: u64 = 60;
+    const HOUR: u64 = 60 * MINUTE;
+    const DAY: u64 = 24 * HOUR;
+    match age.as_secs() {
+        0..MINUTE => "just now".to_owned(),
+        seconds @ MINUTE..HOUR => format!("{} min ago", seconds / MINUTE),
+        seconds @ HOUR..DAY => format!("{} h ago", seconds / HOUR),
+        seconds @ DAY.. => format!("{} ago", plural(usize::try_from(seconds / DAY).unwrap_or(usize::MAX), "day")),
+    }
 }

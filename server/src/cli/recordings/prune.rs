@@ -7,9 +7,8 @@ use speclens_runner::recording::{Entry, PruneMode, Removed, Retention, Usefulnes
 use speclens_schema::words::plural;
 
 use super::{
-    inventory::{DirectoryOfRecordings, RecordingInventory, State, inventory},
-    list,
-    words::size,
+    inventory::{DirectoryOfRecordings, RecordingInventory, State, inventory, size},
+    lines,
 };
 use crate::cli::{INVALID, PASSED, output};
 
@@ -45,7 +44,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let mode = if args.dry_run { PruneMode::DryRun } else { PruneMode::Remove };
     let mut text = String::new();
     if args.dry_run {
-        text += &list::lines(&shelves, |shelf, at| chosen[shelf].contains(&at));
+        text += &lines(&shelves, |shelf, at| chosen[shelf].contains(&at));
     }
     let mut sum = Removed::default();
     for (shelf, goes) in shelves.iter().zip(&chosen) {
@@ -76,7 +75,6 @@ fn summary(removed: &Removed, dry_run: bool) -> String {
 }
 
 impl Args {
-    /// Returns the indices of the recordings to remove.
     fn chosen(&self, shelf: &DirectoryOfRecordings) -> BTreeSet<usize> {
         if !self.all && !self.stale && self.older_than.is_none() {
             return beyond_limits(shelf);

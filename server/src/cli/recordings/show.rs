@@ -3,15 +3,11 @@
 use std::{fmt::Write, path::PathBuf, time::Duration};
 
 use anyhow::{bail, ensure};
-use serde::Serialize;
+use serde_json::{Value, json};
 use speclens_runner::{
     evidence_store::{AttemptRef, FOREIGN_NOTE},
     recording::Recording,
-    report::{
-        human::duration,
-        json::{EvidenceEntry, VerdictEntry},
-        plain,
-    },
+    report::{human::duration, json, plain},
 };
 use speclens_schema::{
     evidence::{Capture, Ended, Evidence, Exchange, FileLog, TraceAnswer},
@@ -20,10 +16,7 @@ use speclens_schema::{
     words::{nearest, plural},
 };
 
-use super::{
-    inventory::{DirectoryOfRecordings, Item, ItemEntry, RecordingInventory, State, inventory, who},
-    words::{self, age},
-};
+use super::inventory::{DirectoryOfRecordings, Item, RecordingInventory, State, age, inventory, size, who};
 use crate::{
     cli::{
         INVALID, PASSED,
@@ -44,35 +37,6 @@ pub(super) struct Args {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-}
-
-#[derive(Serialize)]
-struct Shown {
-    speclens: u32,
-    recordings: Vec<ShownEntry>,
-    failures: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ShownEntry {
-    #[serde(flatten)]
-    item: ItemEntry,
-    /// The reason why it is not judged as it is; absent if it is judged.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recorded: Option<RecordedEntry>,
-}
-
-#[derive(Serialize)]
-struct RecordedEntry {
-    duration_ms: Option<f64>,
-    error: Option<String>,
-    notes: Vec<String>,
-    evidence: EvidenceEntry,
-    /// The verdicts of the current assertions; absent for a recording that is not judged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    verdicts: Vec<VerdictEntry>,
 }
 
 /// A recording, as far as it can be read, and the reason why it is not judged as it is.
@@ -101,8 +65,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let text = match args.format {
         Format::Human => found.iter().map(human).collect::<Vec<_>>().join("\n"),
         Format::Json => {
-            let recordings = found.iter().map(json).collect();
-            output::json(&Shown { speclens: 1, recordings, failures: failures.clone() })?
+            let recordings: Vec<Value> = found.iter().map(entry).collect();
+            output::json(&json!({ "speclens": 1, "recordings": recordings, "failures": failures }))?
         }
     };
     output::print(&text)?;
@@ -158,21 +122,28 @@ fn unusable_reason(shelf: &DirectoryOfRecordings, item: &Item, recording: &Recor
     }
 }
 
-fn json(read: &Read<'_>) -> ShownEntry {
-    let recorded = read.recording.as_ref().map(|recording| RecordedEntry {
-        duration_ms: recording.evidence.duration_ms,
-        error: recording.evidence.error.as_ref().map(|error| error.message.clone()),
-        notes: notes(read, recording),
-        evidence: EvidenceEntry::of(&recording.evidence),
-        verdicts: verdicts(read),
+/// Returns a recording in JSON, with its content and the verdicts of the current assertions.
+fn entry(read: &Read<'_>) -> Value {
+    let recorded = read.recording.as_ref().map(|recording| {
+        let content = json!({
+            "duration_ms": recording.evidence.duration_ms,
+            "error": recording.evidence.error.as_ref().map(|error| &error.message),
+            "notes": notes(read, recording),
+            "evidence": json::evidence(&recording.evidence),
+            "verdicts": Some(verdicts(read)).filter(|verdicts| !verdicts.is_empty()),
+        });
+        json::without_null(content, &["verdicts"])
     });
-    ShownEntry { item: read.shelf.entry(read.at, read.item), message: read.message.clone(), recorded }
+    let mut entry = read.shelf.entry(read.at, read.item);
+    entry["message"] = json!(read.message);
+    entry["recorded"] = json!(recorded);
+    json::without_null(entry, &["message", "recorded"])
 }
 
-fn verdicts(read: &Read<'_>) -> Vec<VerdictEntry> {
+fn verdicts(read: &Read<'_>) -> Vec<Value> {
     let Some((suite, case)) = read.item.case else { return Vec::new() };
     let report = &read.shelf.suites[suite].report;
-    VerdictEntry::all(report, &report.suite.cases[case], &read.verdicts())
+    json::verdicts(report, &report.suite.cases[case], &read.verdicts())
 }
 
 fn notes(read: &Read<'_>, recording: &Recording) -> Vec<String> {
@@ -268,10 +239,9 @@ fn replies(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Reports the files that changed.
 fn files(log: &FileLog, say: &mut impl FnMut(&str, &str)) {
     for file in &log.files {
-        let size = file.size.map(|size| format!(", {}", words::size(size))).unwrap_or_default();
+        let size = file.size.map(|bytes| format!(", {}", size(bytes))).unwrap_or_default();
         say(file.change.as_str(), &format!("{}{size}", file.path));
     }
     if log.cut {
@@ -290,7 +260,6 @@ fn judged(verdicts: &[Judged], say: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Returns the start of the output of one of several commands.
 fn cut(text: &str) -> String {
     const MAX_LINES: usize = 20;
     const MAX_CHARACTERS: usize = 2_000;

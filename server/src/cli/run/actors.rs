@@ -64,7 +64,6 @@ fn unknown(id: &str, suite: &Chosen<'_>, models: &Models) -> Option<String> {
     Some(format!("`--model {id}`: {}{near}", error.message))
 }
 
-/// Returns the ids of the scripts next to a suite.
 fn scripts(directory: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.filter_map(|entry| script::id_of(entry.file_name().to_str()?)).collect()

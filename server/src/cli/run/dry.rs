@@ -3,13 +3,12 @@
 use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 use speclens_runner::{
-    event::{Event, SuiteResult},
+    event::SuiteResult,
     model::Models,
     report::{SuiteReport, human, plain},
     run::{Mode, Options},
 };
 use speclens_schema::{dialect::cli_bench::config::HelpMode, problem::Severity, suite::Action};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -48,9 +47,7 @@ impl<'s> Chosen<'s> {
         let cases = self.triggers();
         let prepared = self.prepared.filter(|_| !cases.is_empty())?;
         let options = Options { mode: Mode::Preconditions, cases: Some(cases), ..Options::default() };
-        let (sender, _) = mpsc::unbounded_channel::<Event>();
-        let job = prepared.job(Arc::new(prepared.evidence_store()));
-        Some(speclens_runner::run::run(job, options, cancel, sender).await)
+        Some(prepared.results(options, cancel).await)
     }
 }
 

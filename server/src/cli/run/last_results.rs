@@ -1,14 +1,13 @@
 //! `--failed`: chooses tests by their recordings.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use speclens_runner::{
     clock::Clock,
-    event::{AbsenceKind, CaseResult, Event},
+    event::{AbsenceKind, CaseResult},
     run::{Mode, Options},
 };
 use speclens_schema::verdict::Status;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::load::Loaded;
@@ -17,7 +16,6 @@ use crate::cli::load::Loaded;
 pub(super) struct LastResults {
     /// The tests of each suite whose recordings do not pass, or do not match what the test does now.
     pub(super) failing: Vec<BTreeSet<usize>>,
-    /// Number of tests that have a recording.
     recorded: usize,
     /// Number of tests without a recording.
     unrecorded: usize,
@@ -41,9 +39,7 @@ impl LastResults {
                 continue;
             };
             let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..options.clone() };
-            let (sender, _) = mpsc::unbounded_channel::<Event>();
-            let job = prepared.job(Arc::new(prepared.evidence_store()));
-            let result = speclens_runner::run::run(job, options, CancellationToken::new(), sender).await;
+            let result = prepared.results(options, CancellationToken::new()).await;
             let is_unrecorded = |case: &&CaseResult| has(case, AbsenceKind::NoRecording);
             let unrecorded = result.cases.iter().filter(is_unrecorded).count();
             past.unrecorded += unrecorded;

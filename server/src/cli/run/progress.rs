@@ -107,7 +107,6 @@ struct Progress<'s> {
     failed: usize,
 }
 
-/// A subject and its progress.
 struct SubjectProgress {
     subject: Subject,
     name: String,

@@ -10,7 +10,6 @@ use std::{
 use anyhow::{anyhow, bail, ensure};
 use speclens_runner::files::lexical;
 
-/// A report and its target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReportTarget {
     pub(super) kind: ReportKind,
