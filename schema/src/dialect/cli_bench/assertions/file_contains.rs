@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     claim::AssertionType,
-    file_exists::missing,
+    file_exists::{missing, taken_literally},
     observed::{After, near_text, path_need, shown},
 };
 use crate::{
@@ -34,7 +34,7 @@ pub struct FileContains {
     ///
     /// `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
     #[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "examples" = ["config.json"]))]
-    #[schemars(extend("x-other-names" = ["file", "file_path", "filename"]))]
+    #[schemars(extend("x-other-names" = ["file", "file_path", "filename"], "x-problems" = taken_literally()))]
     pub path: String,
     /// String that the file must contain, case-sensitive.
     #[schemars(extend("x-compared" = "output", "examples" = ["version: 1"]))]

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::{
     claim::AssertionType,
@@ -26,8 +27,33 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "examples" = ["output.txt"]))]
-#[schemars(extend("x-other-names" = ["file", "exists", "path_exists"]))]
+#[schemars(extend("x-other-names" = ["file", "exists", "path_exists"], "x-problems" = taken_literally()))]
 pub struct FileExists(pub String);
+
+/// Returns the problems of a path that is not what it would be in a shell.
+pub(super) fn taken_literally() -> Value {
+    let literal = |pattern: &str, sign: &str| {
+        json!({
+            "if": { "pattern": pattern }, "code": "invalid-path", "severity": "warning",
+            "message": format!("{sign} is not expanded here"), "note": "the path is taken literally",
+            "help": "use `verify`, which runs a shell command",
+        })
+    };
+    json!([
+        literal("^~(/|$)", "`~`"),
+        literal("^[$]", "a variable"),
+        {
+            "if": { "pattern": r"^(\./+|[^/]+/+\.\./+)*\.\.(/|$)" }, "code": "invalid-path", "severity": "hint",
+            "message": "`{value}` is outside the working directory of the task",
+            "note": "a file there may have existed before the task",
+        },
+        {
+            "if": { "pattern": "[*?]", "not": { "pattern": r"\{\{|^~/|^\$" } }, "code": "suspicious-pattern",
+            "message": "wildcards in `{value}` are not expanded", "note": "the path is taken literally",
+            "help": "use `verify` with `run: ls {value}`",
+        },
+    ])
+}
 
 impl AssertionType for FileExists {
     const NAME: &'static str = "file_exists";
