@@ -80,7 +80,7 @@ pub struct Config {
     ///   - { id: small, provider: openai, model: gpt-4o-mini }
     /// ```
     #[serde(default)]
-    #[schemars(extend("default" = []))]
+    #[schemars(extend("default" = [], "x-problems" = too_many("models", 50)))]
     pub models: Vec<Model>,
     /// Prompts for models, by name.
     ///
@@ -93,7 +93,7 @@ pub struct Config {
     pub prompts: BTreeMap<String, Prompt>,
     /// Tests, run and reported in this order.
     #[schemars(length(min = 1))]
-    #[schemars(extend("x-other-names" = ["cases", "scenarios"]))]
+    #[schemars(extend("x-other-names" = ["cases", "scenarios"], "x-problems" = too_many("tests", 1000)))]
     pub tests: Vec<Test>,
     /// Conditions on the whole run.
     ///
@@ -114,6 +114,14 @@ pub struct Config {
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub upload: Upload,
+}
+
+/// Returns the problem of a list that is too long for KindLM.
+fn too_many(what: &str, most: usize) -> Value {
+    json!([{
+        "if": { "type": "array", "not": { "maxItems": most } }, "code": "upstream-differs", "underline": "key",
+        "message": format!("KindLM rejects a file with more than {most} {what}"),
+    }])
 }
 
 /// Note about the keys of `upload`.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
-    finding::{Finding, MessageParts, Relation, Rule},
+    finding::{Finding, MessageParts, Relation},
     json_schema::SpecFile,
     lint_node::LintNode,
     names::misspelled_sections,
@@ -13,8 +13,6 @@ use crate::{
     template::placeholders,
     validate::is_damaged,
 };
-
-use super::parts::expects;
 
 /// Topics of rules between tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,16 +154,6 @@ impl<'f> SuiteFacts<'f> {
         self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_deref()?)))
     }
 
-    /// Returns the sections that a test with a prompt needs and that are missing or empty.
-    pub(crate) fn lacking(&self) -> impl Iterator<Item = &Section> {
-        self.root.sections.iter().filter(|section| !section.filled && section.readable)
-    }
-
-    /// Whether part of a test cannot be read, so missing names may be in it.
-    pub(crate) fn has_damage(&self) -> bool {
-        self.has(About::Damage)
-    }
-
     /// Returns the first expectation that needs a judge.
     pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
         self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_deref()?)))
@@ -191,12 +179,6 @@ impl<'f> Placed<'f> {
             None => (self.named.at.clone(), self.named.range.clone()),
             Some(test) => test.tests.place(test.index, self.named),
         }
-    }
-
-    /// Returns a finding at the name.
-    pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
-        let (at, range) = self.place();
-        Finding::new(rule, at, range)
     }
 
     pub(crate) fn problem(&self, code: Code, words: MessageParts) -> Finding {
@@ -295,6 +277,11 @@ impl TestFacts {
         ];
         topics.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)).collect()
     }
+}
+
+/// Returns the `expect` of a test, and those of its turns.
+pub(crate) fn expects<'d>(test: &LintNode<'d>, turns: &[LintNode<'d>]) -> impl Iterator<Item = LintNode<'d>> {
+    test.get("expect").into_iter().chain(turns.iter().filter_map(|turn| turn.get("expect")))
 }
 
 /// Returns the facts of one test.
