@@ -16,7 +16,6 @@ pub(crate) mod rules;
 pub mod template;
 pub(crate) mod test;
 pub mod trace;
-mod traced;
 
 use super::format::{EffectiveDefault, Format, Lower, Starter, Traced};
 use crate::{
