@@ -13,7 +13,6 @@ pub(crate) mod rules;
 pub mod task_files;
 pub mod tasks;
 pub mod template;
-pub(crate) mod thresholds;
 
 use super::format::{EffectiveDefault, Format, Lower, Starter, Unit};
 use crate::{

@@ -3,7 +3,6 @@
 //! The file is defined in [`config`], from the whole to its parts; [`expect`] contains the expectations.
 
 pub(crate) mod claims;
-pub(crate) mod compliance;
 pub mod config;
 pub(crate) mod expect;
 pub(crate) mod facts;

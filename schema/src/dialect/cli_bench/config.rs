@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::words::{Name, SecretPattern, Url, words};
 
-use super::{tasks::Task, thresholds::Thresholds};
+use super::{gates::Thresholds, tasks::Task};
 
 /// A cli-bench suite: how well models use a command-line program.
 ///

@@ -22,8 +22,6 @@ use super::{
 pub(crate) enum ItemFacts {
     /// A task.
     Task(Box<TaskFacts>),
-    /// Anything else.
-    Nothing,
     /// A `file://` entry: the entry itself, and the task files that it includes.
     Files(Named, Vec<Arc<FileFacts>>),
 }
@@ -137,7 +135,6 @@ impl ItemFacts {
                     task.vague.is_some() || task.may_name_program || task.command.is_some() || task.few_turns.is_some();
                 is_notable.then(|| Topic::of(About::Task)).into_iter().collect()
             }
-            ItemFacts::Nothing => Vec::new(),
             ItemFacts::Files(..) => vec![Topic::of(About::Files)],
         }
     }
@@ -168,9 +165,7 @@ fn read_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn 
     let lint_node = LintNode::root(item);
     let start = item.range().start;
     if let Some(text) = item.as_str().filter(|_| file == SpecFile::CLI_BENCH) {
-        let Some((target, entry)) = Target::of(text, files).zip(named(&lint_node, start)) else {
-            return Some(ItemFacts::Nothing);
-        };
+        let (target, entry) = Target::of(text, files).zip(named(&lint_node, start))?;
         let found = target.files().into_iter().map(|path| file_facts(&path, files)).collect();
         return Some(ItemFacts::Files(entry, found));
     }
@@ -215,47 +210,44 @@ fn named(lint_node: &LintNode<'_>, start: usize) -> Option<Named> {
 /// Returns the facts of a task file. Cached, because many entries and edits ask for the same files.
 pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     const KEPT: usize = 512;
-    type CachedFacts = (Arc<[u8]>, Arc<FileFacts>);
     thread_local! {
-        static ANSWERS: RefCell<Vec<CachedFacts>> = const { RefCell::new(Vec::new()) };
+        static ANSWERS: RefCell<Vec<Arc<FileFacts>>> = const { RefCell::new(Vec::new()) };
     }
-    let wrong = |reason: NoTasks| FileFacts { path: path.to_owned(), wrong: Some(reason), ..FileFacts::default() };
     let bytes = match files.read_named(path) {
         Ok(bytes) => bytes,
-        Err(reason) => return Arc::new(wrong(NoTasks::Unreadable(reason))),
+        Err(reason) => {
+            let wrong = Some(NoTasks::Unreadable(reason));
+            return Arc::new(FileFacts { path: path.to_owned(), wrong, ..FileFacts::default() });
+        }
     };
     ANSWERS.with_borrow_mut(|answers| {
-        let known = answers.iter().find(|(known, facts)| facts.path == path && *known == bytes);
-        if let Some((_, facts)) = known {
-            return Arc::clone(facts);
+        if let Some(known) = answers.iter().find(|known| known.path == path && known.bytes == bytes) {
+            return Arc::clone(known);
         }
-        let facts = Arc::new(match std::str::from_utf8(&bytes) {
-            Err(_) => wrong(NoTasks::NotUtf8),
-            Ok(text) => {
-                let document = Document::read(text, task_files::rules());
-                let is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CLI_BENCH_TASKS));
-                let wrong = |reason: NoTasks| FileFacts { is_other, ..wrong(reason) };
-                match document.root() {
-                    None if document.is_intact() => wrong(NoTasks::Empty),
-                    // An invalid file is reported when it is checked itself.
-                    None => FileFacts { path: path.to_owned(), ..FileFacts::default() },
-                    Some(root) if root.shape() != crate::document::Shape::Sequence => wrong(NoTasks::NotAList),
-                    Some(root) => FileFacts {
-                        path: path.to_owned(),
-                        ids: ids(root, &Pointer::root()),
-                        wrong: None,
-                        is_other,
-                        bytes: Arc::clone(&bytes),
-                    },
-                }
-            }
-        });
+        let facts = Arc::new(read_file(path, bytes));
         if answers.len() == KEPT {
             answers.remove(0);
         }
-        answers.push((bytes, Arc::clone(&facts)));
+        answers.push(Arc::clone(&facts));
         facts
     })
+}
+
+fn read_file(path: &str, bytes: Arc<[u8]>) -> FileFacts {
+    let mut facts = FileFacts { path: path.to_owned(), bytes, ..FileFacts::default() };
+    let Ok(text) = std::str::from_utf8(&facts.bytes) else {
+        return FileFacts { wrong: Some(NoTasks::NotUtf8), ..facts };
+    };
+    let document = Document::read(text, task_files::rules());
+    facts.is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CLI_BENCH_TASKS));
+    match document.root() {
+        None if document.is_intact() => facts.wrong = Some(NoTasks::Empty),
+        // An invalid file is reported when it is checked itself.
+        None => {}
+        Some(root) if root.shape() != crate::document::Shape::Sequence => facts.wrong = Some(NoTasks::NotAList),
+        Some(root) => facts.ids = ids(root, &Pointer::root()),
+    }
+    facts
 }
 
 /// Returns the ids in a list of tasks at a location.
@@ -282,9 +274,8 @@ pub(crate) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) 
     facts.others.push(Arc::new(FileFacts {
         path: main.path.clone(),
         ids: tasks.map(|tasks| ids(tasks, &Pointer::root().key("tasks"))).unwrap_or_default(),
-        wrong: None,
-        is_other: false,
         bytes: files.read(&main.path).unwrap_or_default(),
+        ..FileFacts::default()
     }));
     let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
     let mut paths: Vec<String> = entries.filter_map(|text| Target::of(text, files)).flat_map(Target::files).collect();

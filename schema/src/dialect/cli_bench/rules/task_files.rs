@@ -149,20 +149,15 @@ fn check_content(item: &LintNode<'_>, file: &FileFacts, files: &dyn Files, repor
 
 /// Reports a suite without tasks in any file, and files of several items.
 pub(crate) fn check_items(root: &LintNode<'_>, items: Items<'_>, report: &mut Report) {
-    let may_hold_tasks = |facts: &ItemFacts| match facts {
-        ItemFacts::Task(_) | ItemFacts::Nothing => true,
+    let entries = items.about(About::Files).filter(|(_, facts)| match facts {
+        ItemFacts::Task(_) => false,
         // A pattern without matches has no tasks, which by itself is only a warning.
         ItemFacts::Files(entry, files) => {
-            files.is_empty() && !is_pattern(&entry.name)
-                || files.iter().any(|file| file.wrong.is_some() || !file.ids.is_empty())
+            (is_pattern(&entry.name) || !files.is_empty())
+                && files.iter().all(|file| file.wrong.is_none() && file.ids.is_empty())
         }
-    };
-    let entries: Vec<_> = items.about(About::Files).collect();
-    if !items.is_empty()
-        && entries.len() == items.len()
-        && !entries.iter().any(|(_, facts)| may_hold_tasks(facts))
-        && let Some(tasks) = root.get("tasks")
-    {
+    });
+    if let Some(tasks) = root.get("tasks").filter(|_| !items.is_empty() && entries.count() == items.len()) {
         let words = MessageParts::new("the files under `tasks` contain no tasks").help("add a task to one of them");
         report.push(tasks.head_problem(Code::OutOfRange, words));
     }
@@ -189,11 +184,11 @@ pub(crate) fn check_items(root: &LintNode<'_>, items: Items<'_>, report: &mut Re
 /// Returns the files that items include: the number of each item, the item, and the file.
 fn included<'f>(items: Items<'f>) -> impl Iterator<Item = (usize, &'f Named, &'f FileFacts)> {
     items.about(About::Files).flat_map(|(index, facts)| {
-        let (entry, files) = match facts {
-            ItemFacts::Files(entry, files) => (Some(entry), files.as_slice()),
-            ItemFacts::Task(_) | ItemFacts::Nothing => (None, [].as_slice()),
+        let files = match facts {
+            ItemFacts::Files(entry, files) => files.iter().map(move |file| (index, entry, &**file)).collect(),
+            ItemFacts::Task(_) => Vec::new(),
         };
-        files.iter().filter_map(move |file| Some((index, entry?, &**file)))
+        files.into_iter()
     })
 }
 

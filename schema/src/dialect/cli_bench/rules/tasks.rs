@@ -77,7 +77,7 @@ pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
 pub(crate) fn check_merges(mapping: &LintNode<'_>, report: &mut Report) {
     let is_mapping = |node: NodeRef<'_>| matches!(node.shape(), Shape::Mapping | Shape::Dangling);
     for (_, merge) in mapping.entries().into_iter().filter(|(key, _)| key == "<<") {
-        if !is_mapping(merge.node) && !(merge.is_list() && merge.node.items().all(is_mapping)) {
+        if !(is_mapping(merge.node) || merge.is_list() && merge.node.items().all(is_mapping)) {
             let words = MessageParts::new(format!("expected a mapping for `<<`, found {}", describe(merge.node)));
             let words = words.help("name the mapping to merge, as in `<<: *base`");
             report.push(merge.problem(Code::WrongType, words));
