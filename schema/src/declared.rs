@@ -1,6 +1,7 @@
 //! Problems that the schema of a value declares, for all formats: see the keywords in [`crate::words`]. A type that
 //! declares one needs no rule.
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -8,6 +9,7 @@ use crate::{
     check::time,
     dialect::Format,
     document::{NodeRef, Scalar},
+    edit,
     files::Files,
     finding::{Finding, MessageParts, Report, Scope},
     lint_node::LintNode,
@@ -35,6 +37,9 @@ pub(crate) fn check(value: &Value<'_, '_>, format: &dyn Format, files: &dyn File
     if let Some(help) = shape.non_empty().filter(|_| node.is_empty()) {
         let words = MessageParts::new(format!("`{}` is empty, so nothing is checked", value.name)).help(help);
         report.push(node.absence(Code::VacuousClaim, words).unless_wrong(node.at.clone()));
+    }
+    if let Some(unique) = shape.unique() {
+        check_unique(&node, unique, report);
     }
     if shape.is_time() {
         check_time(&node, shape, report);
@@ -130,6 +135,23 @@ fn with_fix<'d>(
             }));
     }
     words
+}
+
+/// Reports texts of a list that occur in it twice.
+fn check_unique(list: &LintNode<'_>, unique: &'static Json, report: &mut Report) {
+    let form = |text: &str| if unique["ignore-case"] == true { text.to_lowercase() } else { text.to_owned() };
+    let mut seen: FxHashMap<String, LintNode<'_>> = FxHashMap::default();
+    for (index, item) in list.items().into_iter().enumerate() {
+        let Some(text) = item.text().filter(|text| !text.is_empty()) else { continue };
+        let Some(first) = seen.get(&form(text)) else {
+            seen.insert(form(text), item);
+            continue;
+        };
+        let words = MessageParts::new(format!("duplicate {} `{text}`", unique["what"].as_str().unwrap_or("item")));
+        let words = unique["note"].as_str().into_iter().fold(words, MessageParts::note);
+        let words = words.remedy("remove it", Fix::guess, edit::remove_item(list.node, index));
+        report.push(item.problem(Code::Collision, words).with("first listed here", first));
+    }
 }
 
 /// Reports a name or path with a wildcard where it is compared literally.

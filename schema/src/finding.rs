@@ -73,6 +73,21 @@ impl AnyRule for Explained {
     }
 }
 
+/// A function that changes the text of another rule.
+struct Rewording<F>(F);
+
+impl<F> Debug for Rewording<F> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Rewording")
+    }
+}
+
+impl<F: Fn(MessageParts, &Location<'_>) -> MessageParts> Explanation for Rewording<F> {
+    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
+        self.0(said, location)
+    }
+}
+
 /// A problem whose text is known where it is found.
 #[derive(Debug)]
 struct Stated {
@@ -357,6 +372,11 @@ impl Finding {
     /// Adds an explanation.
     pub(crate) fn explained(self, by: impl Explanation + 'static) -> Finding {
         Finding { rule: Box::new(Explained { rule: self.rule, by: Box::new(by) }), ..self }
+    }
+
+    /// Changes the text, given that of the rule and the location.
+    pub(crate) fn reworded(self, by: impl Fn(MessageParts, &Location<'_>) -> MessageParts + 'static) -> Finding {
+        self.explained(Rewording(by))
     }
 
     /// Returns the code.

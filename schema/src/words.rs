@@ -35,6 +35,7 @@
 //! |---|---|---|
 //! | `x-problems` | any value | a list of problems: `if` (a condition on the value, as in JSON Schema), `code`, `severity`, `message`, `note`, `help`, `at` (the key below which is underlined), `underline` (`key`), `fix`, `unless-wrong`, `instead`; `{value}` is the underlined text |
 //! | `x-non-empty` | a list, a mapping | with an empty one, nothing is checked: the help |
+//! | `x-unique` | a list of texts | a text in it twice is a mistake: `what` it is, `note`, `ignore-case` |
 //! | `x-literal` | a name, a path, or a list of them | wildcards are not expanded: `fails` or `passes` is the result of the assertion |
 //! | `x-time` | a string | must be a time once its variables are expanded |
 //! | `x-in-quotes` | a number | may be a string that contains a number |

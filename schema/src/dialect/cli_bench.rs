@@ -8,14 +8,11 @@ pub mod config;
 pub(crate) mod facts;
 pub(crate) mod gates;
 mod kinds;
-pub(crate) mod limits;
 pub(crate) mod lower;
-pub(crate) mod named_tasks;
 pub(crate) mod rules;
 pub mod task_files;
 pub mod tasks;
 pub mod template;
-pub(crate) mod thresholds;
 
 use super::format::{EffectiveDefault, Format, Lower, Starter, Unit};
 use crate::{
@@ -31,8 +28,6 @@ use crate::{
     validate::{Context, Definition},
     walk::Value,
 };
-
-use crate::dialect::cli_bench::rules::{contradiction, missing_variable, suspicious_pattern};
 
 pub use gates::Gates;
 
@@ -132,13 +127,12 @@ impl Format for CliBench {
 
     fn report_pattern(&self, pattern: &Pattern<'_>, report: &mut Report) {
         if pattern.usage.invalid == Invalid::PlainText {
-            suspicious_pattern::check_pattern(pattern, report);
-            contradiction::check_pattern(pattern, report);
+            rules::commands::check(pattern, report);
         }
     }
 
     fn report_value(&self, value: &Value<'_, '_>, report: &mut Report) {
-        missing_variable::check(value, report);
+        rules::report_value(value, report);
     }
 
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {

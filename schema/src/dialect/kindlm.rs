@@ -3,24 +3,18 @@
 //! The file is defined in [`config`], from the whole to its parts; [`expect`] contains the expectations.
 
 pub(crate) mod claims;
-pub(crate) mod compliance;
 pub mod config;
 pub(crate) mod expect;
 pub(crate) mod facts;
 mod gates;
 mod kinds;
 mod lower;
-pub(crate) mod parts;
 pub(crate) mod protocol;
 pub mod providers;
 pub(crate) mod rules;
-pub(crate) mod schema_files;
 pub mod template;
 pub(crate) mod test;
-pub(crate) mod tools;
 pub mod trace;
-mod traced;
-pub(crate) mod variables;
 
 use super::format::{EffectiveDefault, Format, Lower, Starter, Traced};
 use crate::{
@@ -133,7 +127,7 @@ impl Format for KindLm {
 
     fn report_relations(&self, _: SpecFile, root: NodeRef<'_>, items: Items<'_>, _: &dyn Files, report: &mut Report) {
         let suite = SuiteFacts { root: facts::root_facts(root), tests: items };
-        rules::report_relations(&suite, report);
+        rules::report_relations(root, &suite, report);
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {

@@ -169,6 +169,11 @@ impl Shape {
         self.keyword("x-non-empty")?.as_str()
     }
 
+    /// Returns the words for a text that occurs in the list twice.
+    pub(crate) fn unique(&self) -> Option<&'static Value> {
+        self.keyword("x-unique")
+    }
+
     /// Returns the sibling keys that replace the field.
     pub(crate) fn no_effect_with(&self) -> impl Iterator<Item = &'static str> {
         texts(self.keyword("x-no-effect-with"))
@@ -202,9 +207,9 @@ impl Shape {
 
     /// Whether it declares anything that [`crate::declared`] reports.
     pub(crate) fn declares_problems(&self) -> bool {
-        const KEYWORDS: [&str; 10] = [
+        const KEYWORDS: [&str; 11] = [
             "x-problems", "x-literal", "x-non-empty", "x-no-effect-with", "x-only", "x-first-of", "x-expected",
-            "x-time", "x-in-quotes", "x-unit",
+            "x-time", "x-in-quotes", "x-unit", "x-unique",
         ];
         self.parts.iter().flat_map(|part| part.keys()).any(|keyword| KEYWORDS.contains(&keyword.as_str()))
     }

@@ -53,16 +53,10 @@ impl<'d> Asserted<'d> {
     }
 }
 
-/// Fields of assertions that are mappings.
-const FIELDS: [(&str, &[&str]); 3] = [
-    ("file_contains", &["path", "text"]),
-    ("run_count", &["pattern", "min", "max"]),
-    ("verify", &["run", "output_contains", "output_equals"]),
-];
-
-/// Returns the fields of an assertion type that is a mapping.
-pub(crate) fn fields_of(name: &str) -> Option<&'static [&'static str]> {
-    FIELDS.iter().find(|(known, _)| *known == name).map(|(_, fields)| *fields)
+/// Returns the fields of an assertion type. Empty if it is not a mapping.
+pub(crate) fn fields_of(name: &str) -> Vec<&'static str> {
+    let shape = shape().and_then(|shape| shape.child(name, None));
+    shape.map(|shape| shape.fields(None)).unwrap_or_default().iter().map(|field| field.name).collect()
 }
 
 /// Whether a location is a key of an assertion.

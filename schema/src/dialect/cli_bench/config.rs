@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::words::{Name, SecretPattern, Url, words};
 
-use super::{tasks::Task, thresholds::Thresholds};
+use super::{gates::Thresholds, tasks::Task};
 
 /// A cli-bench suite: how well models use a command-line program.
 ///
@@ -71,12 +71,14 @@ pub struct Config {
     /// ```
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-other-names" = ["models", "model", "provider"]))]
+    #[schemars(extend("x-unique" = { "what": "model", "note": "it runs only once" }))]
     pub providers: Vec<ModelId>,
     /// Help that a model gets about the program. With several modes, the whole suite runs once in each.
     ///
     /// Without this key, a model gets only the name of the program and the intent, as with `none`. Earlier
     /// documentation of cli-bench has this key, with the default `injected`; newer documentation does not list it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-unique" = { "what": "mode", "note": "the whole suite runs once in each mode" }))]
     #[schemars(extend("examples" = [["injected"]], "x-problems" = [{
         "if": { "maxItems": 0 }, "code": "no-effect", "message": "an empty `help_modes` list has no effect",
         "note": "a model gets only the name of the program and the intent", "help": "remove the key",
@@ -238,6 +240,10 @@ words! {
         "x-defines": "models",
         "x-model": true,
         "x-problems": [{
+            "if": { "type": "string", "not": { "pattern": "^[^/\\s]+/\\S+$" } }, "code": "invalid-value", "instead": true,
+            "message": "`{value}` is not a valid model id",
+            "help": "write it as `provider/model-id`, such as `openai/gpt-4o`",
+        }, {
             "if": { "pattern": "^[^/]*/[^/]*/", "not": { "pattern": "^scripted/" } }, "code": "invalid-value",
             "severity": "warning", "message": "model id `{value}` has more than two parts",
             "help": "write it as `provider/model-id`",

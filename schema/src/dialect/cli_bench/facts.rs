@@ -1,20 +1,16 @@
 //! Facts of items and suites that checks between items need.
 
-use std::{cell::RefCell, sync::Arc};
+use std::{cell::RefCell, ops::Range, sync::Arc};
 
 use crate::{
     document::{Document, NodeRef, Pointer},
     files::{Files, Resolved},
-    finding::Finding,
     json_schema::SpecFile,
     kind,
     lint_node::LintNode,
     pattern::is_literal,
-    problem::OtherFile,
-    relations::{Facts, Items, Kind, Named, Topic},
+    relations::{Facts, Kind, Named, Topic},
 };
-
-use crate::dialect::cli_bench::rules::{revealing_intent::Revealed, vague_intent::IntentRequest};
 
 use super::{
     config::HelpMode,
@@ -26,8 +22,6 @@ use super::{
 pub(crate) enum ItemFacts {
     /// A task.
     Task(Box<TaskFacts>),
-    /// Anything else.
-    Nothing,
     /// A `file://` entry: the entry itself, and the task files that it includes.
     Files(Named, Vec<Arc<FileFacts>>),
 }
@@ -35,12 +29,8 @@ pub(crate) enum ItemFacts {
 /// Topics of rules between tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// An intent that may be vague.
-    IntentRequest,
-    /// An intent that may reveal a command.
-    Command,
-    /// A limit on turns.
-    Turns,
+    /// Tasks with an intent or a limit of turns that may be reported.
+    Task,
     /// Files with tasks.
     Files,
 }
@@ -53,25 +43,59 @@ impl Kind for About {
     }
 }
 
-/// Returns the tasks with a topic, each with its number.
-pub(crate) fn tasks<'f>(items: Items<'f>, about: About) -> impl Iterator<Item = (usize, &'f TaskFacts)> {
-    items.about(about).filter_map(|(index, facts)| match facts {
-        ItemFacts::Task(task) => Some((index, &**task)),
-        ItemFacts::Nothing | ItemFacts::Files(..) => None,
-    })
-}
-
 /// Facts of a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TaskFacts {
-    /// Intent of the task.
     pub(crate) intent: Option<Named>,
-    /// Request that the intent states.
-    pub(crate) request: IntentRequest,
-    /// Commands that the intent reveals.
-    pub(crate) revealed: Revealed,
-    /// Value of `max_turns`, if it is set.
-    pub(crate) max_turns: Option<(Named, u32)>,
+    /// What makes the intent vague. `None` if it contains a word that states a request.
+    vague: Option<Vague>,
+    /// Whether the intent can make a command of the name of a program.
+    pub(crate) may_name_program: bool,
+    /// Range of an expected command in the intent.
+    pub(crate) command: Option<Range<usize>>,
+    /// Value of `max_turns`, if it is at most two.
+    pub(crate) few_turns: Option<(Named, u32)>,
+}
+
+/// An intent that may state no request.
+#[derive(Clone, Debug, PartialEq)]
+enum Vague {
+    Always,
+    /// If this is the name of the program.
+    About(String),
+}
+
+impl TaskFacts {
+    /// Whether the intent states no request, in a suite about this program.
+    pub(crate) fn is_vague(&self, cli: Option<&str>) -> bool {
+        match &self.vague {
+            None => false,
+            Some(Vague::Always) => true,
+            Some(Vague::About(word)) => cli.is_some_and(|cli| cli.eq_ignore_ascii_case(word)),
+        }
+    }
+}
+
+impl Vague {
+    fn of(intent: &str) -> Option<Vague> {
+        /// Words that do not state a request.
+        const IDLE: [&str; 60] = [
+            "a", "an", "and", "any", "anything", "app", "application", "as", "basic", "binary", "check", "cli",
+            "command", "commands", "do", "execute", "explore", "feature", "features", "for", "how", "in", "invoke",
+            "is", "it", "its", "just", "line", "make", "of", "out", "perform", "play", "please", "program", "run",
+            "see", "some", "something", "stuff", "task", "test", "that", "the", "this", "thing", "things", "to",
+            "tool", "try", "use", "using", "utility", "with", "work", "works", "you", "your", "around", "correctly",
+        ];
+        let lower = intent.to_lowercase();
+        let words = lower.split(|letter: char| !(letter.is_alphanumeric() || letter == '-'));
+        let mut wanted = words.filter(|word| !word.is_empty() && !IDLE.contains(word));
+        match wanted.next() {
+            // A blank intent is reported separately.
+            None if lower.trim().is_empty() => None,
+            None => Some(Vague::Always),
+            Some(first) => wanted.all(|word| word == first).then(|| Vague::About(first.to_owned())),
+        }
+    }
 }
 
 /// A task file.
@@ -106,25 +130,13 @@ impl ItemFacts {
     /// Returns the topics of rules between tasks.
     fn topics(&self) -> Vec<Topic> {
         match self {
-            ItemFacts::Nothing => Vec::new(),
             ItemFacts::Task(task) => {
-                let topics = [
-                    (About::IntentRequest, task.request.may_be_vague()),
-                    (About::Command, task.revealed.may_be_command()),
-                    (About::Turns, task.max_turns.is_some()),
-                ];
-                topics.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)).collect()
+                let is_notable =
+                    task.vague.is_some() || task.may_name_program || task.command.is_some() || task.few_turns.is_some();
+                is_notable.then(|| Topic::of(About::Task)).into_iter().collect()
             }
             ItemFacts::Files(..) => vec![Topic::of(About::Files)],
         }
-    }
-}
-
-impl FileFacts {
-    /// Returns a finding with an id of this file as a related location.
-    pub(crate) fn shown_beside(&self, finding: Finding, id: &Named, label: &'static str) -> Finding {
-        let file = OtherFile { path: self.path.clone(), bytes: Arc::clone(&self.bytes) };
-        finding.with_other_file(label, file, id.at.clone(), id.range.clone())
     }
 }
 
@@ -153,25 +165,32 @@ fn read_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn 
     let lint_node = LintNode::root(item);
     let start = item.range().start;
     if let Some(text) = item.as_str().filter(|_| file == SpecFile::CLI_BENCH) {
-        let Some((target, entry)) = Target::of(text, files).zip(named(&lint_node, start)) else {
-            return Some(ItemFacts::Nothing);
-        };
+        let (target, entry) = Target::of(text, files).zip(named(&lint_node, start))?;
         let found = target.files().into_iter().map(|path| file_facts(&path, files)).collect();
         return Some(ItemFacts::Files(entry, found));
     }
-    let turns = lint_node.get("max_turns");
-    let count = turns.as_ref().and_then(LintNode::number).filter(|turns| turns.fract() == 0.0 && *turns >= 0.0);
-    let max_turns = turns
-        .as_ref()
-        .zip(count)
-        .map(|(lint_node, count)| (Named::new("", &lint_node.at, lint_node.range(), start), count as u32));
     let intent = lint_node.get("intent").and_then(|intent| named(&intent, start));
+    let text = intent.as_ref().map_or("", |intent| intent.name.as_str());
+    let turns = lint_node.get("max_turns").and_then(|turns| Some((turns.number()?, turns)));
+    let few_turns = turns.filter(|(count, _)| [0.0, 1.0, 2.0].contains(count));
     Some(ItemFacts::Task(Box::new(TaskFacts {
-        request: intent.as_ref().map(|intent| IntentRequest::of(&intent.name)).unwrap_or_default(),
-        revealed: intent.as_ref().map(|intent| Revealed::of(&intent.name, &commands(&lint_node))).unwrap_or_default(),
+        vague: Vague::of(text),
+        may_name_program: ["`", " -", "\t-"].iter().any(|sign| text.contains(sign)),
+        command: commands(&lint_node).iter().find_map(|command| part_of(text, command)),
+        few_turns: few_turns.map(|(count, turns)| (Named::new("", &turns.at, turns.range(), start), count as u32)),
         intent,
-        max_turns,
     })))
+}
+
+/// Returns the range of a command in an intent, as whole words.
+fn part_of(intent: &str, command: &str) -> Option<Range<usize>> {
+    let is_word = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+    let command = command.trim_end_matches('\n').trim();
+    intent.match_indices(command).map(|(at, found)| at..at + found.len()).find(|range| {
+        let before = intent[..range.start].chars().next_back();
+        let behind = intent[range.end..].chars().next();
+        !before.is_some_and(is_word) && !behind.is_some_and(is_word)
+    })
 }
 
 /// Returns commands of several words that must be run: `ran` patterns without special characters.
@@ -191,47 +210,44 @@ fn named(lint_node: &LintNode<'_>, start: usize) -> Option<Named> {
 /// Returns the facts of a task file. Cached, because many entries and edits ask for the same files.
 pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     const KEPT: usize = 512;
-    type CachedFacts = (Arc<[u8]>, Arc<FileFacts>);
     thread_local! {
-        static ANSWERS: RefCell<Vec<CachedFacts>> = const { RefCell::new(Vec::new()) };
+        static ANSWERS: RefCell<Vec<Arc<FileFacts>>> = const { RefCell::new(Vec::new()) };
     }
-    let wrong = |reason: NoTasks| FileFacts { path: path.to_owned(), wrong: Some(reason), ..FileFacts::default() };
     let bytes = match files.read_named(path) {
         Ok(bytes) => bytes,
-        Err(reason) => return Arc::new(wrong(NoTasks::Unreadable(reason))),
+        Err(reason) => {
+            let wrong = Some(NoTasks::Unreadable(reason));
+            return Arc::new(FileFacts { path: path.to_owned(), wrong, ..FileFacts::default() });
+        }
     };
     ANSWERS.with_borrow_mut(|answers| {
-        let known = answers.iter().find(|(known, facts)| facts.path == path && *known == bytes);
-        if let Some((_, facts)) = known {
-            return Arc::clone(facts);
+        if let Some(known) = answers.iter().find(|known| known.path == path && known.bytes == bytes) {
+            return Arc::clone(known);
         }
-        let facts = Arc::new(match std::str::from_utf8(&bytes) {
-            Err(_) => wrong(NoTasks::NotUtf8),
-            Ok(text) => {
-                let document = Document::read(text, task_files::rules());
-                let is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CLI_BENCH_TASKS));
-                let wrong = |reason: NoTasks| FileFacts { is_other, ..wrong(reason) };
-                match document.root() {
-                    None if document.is_intact() => wrong(NoTasks::Empty),
-                    // An invalid file is reported when it is checked itself.
-                    None => FileFacts { path: path.to_owned(), ..FileFacts::default() },
-                    Some(root) if root.shape() != crate::document::Shape::Sequence => wrong(NoTasks::NotAList),
-                    Some(root) => FileFacts {
-                        path: path.to_owned(),
-                        ids: ids(root, &Pointer::root()),
-                        wrong: None,
-                        is_other,
-                        bytes: Arc::clone(&bytes),
-                    },
-                }
-            }
-        });
+        let facts = Arc::new(read_file(path, bytes));
         if answers.len() == KEPT {
             answers.remove(0);
         }
-        answers.push((bytes, Arc::clone(&facts)));
+        answers.push(Arc::clone(&facts));
         facts
     })
+}
+
+fn read_file(path: &str, bytes: Arc<[u8]>) -> FileFacts {
+    let mut facts = FileFacts { path: path.to_owned(), bytes, ..FileFacts::default() };
+    let Ok(text) = std::str::from_utf8(&facts.bytes) else {
+        return FileFacts { wrong: Some(NoTasks::NotUtf8), ..facts };
+    };
+    let document = Document::read(text, task_files::rules());
+    facts.is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CLI_BENCH_TASKS));
+    match document.root() {
+        None if document.is_intact() => facts.wrong = Some(NoTasks::Empty),
+        // An invalid file is reported when it is checked itself.
+        None => {}
+        Some(root) if root.shape() != crate::document::Shape::Sequence => facts.wrong = Some(NoTasks::NotAList),
+        Some(root) => facts.ids = ids(root, &Pointer::root()),
+    }
+    facts
 }
 
 /// Returns the ids in a list of tasks at a location.
@@ -258,9 +274,8 @@ pub(crate) fn suite_facts(file: SpecFile, root: NodeRef<'_>, files: &dyn Files) 
     facts.others.push(Arc::new(FileFacts {
         path: main.path.clone(),
         ids: tasks.map(|tasks| ids(tasks, &Pointer::root().key("tasks"))).unwrap_or_default(),
-        wrong: None,
-        is_other: false,
         bytes: files.read(&main.path).unwrap_or_default(),
+        ..FileFacts::default()
     }));
     let entries = tasks.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str);
     let mut paths: Vec<String> = entries.filter_map(|text| Target::of(text, files)).flat_map(Target::files).collect();
@@ -282,5 +297,30 @@ fn of_main(root: NodeRef<'_>) -> SuiteFacts {
         cli: root.get("cli").and_then(NodeRef::as_str).filter(|cli| !cli.is_empty()).map(str::to_owned),
         help_modes: modes.filter_map(mode).collect(),
         others: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_intent_without_an_outcome_is_vague() {
+        let is_vague = |text: &str| TaskFacts { vague: Vague::of(text), ..TaskFacts::default() }.is_vague(Some("git"));
+        for vague in ["use the tool", "Use git", "Run the git command", "Try it out, please.", "Do something with git"]
+        {
+            assert!(is_vague(vague), "{vague}");
+        }
+        for clear in
+            ["Show the history", "Use git to find who wrote line 3", "", "Liste alle Zweige auf", "Run the tests"]
+        {
+            assert!(!is_vague(clear), "{clear}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_must_be_run_gives_itself_away() {
+        assert_eq!(part_of("Run git commit now", "git commit"), Some(4..14));
+        assert_eq!(part_of("Run git commits now", "git commit"), None);
     }
 }

@@ -118,6 +118,13 @@ pub fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
 
+/// Returns the path in a text without the scheme, or another spelling of it.
+pub(crate) fn path_of(text: &str) -> &str {
+    let is_scheme = text.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
+    let path = if is_scheme { text[5..].trim_start_matches('/').trim_start() } else { text };
+    path.trim_start_matches("./")
+}
+
 /// Returns a path relative to the directory of the main file, without `.`; it begins with `..` if it is outside.
 pub(crate) fn normalize(path: &str, files: &dyn Files) -> Result<String, &'static str> {
     let root = files.root().to_str().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::words::TaskName;
 
@@ -39,6 +40,7 @@ pub struct Tasks(pub Vec<Task>);
 ///     - not_ran: "rm "
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[schemars(extend("x-problems" = [too_few_turns("medium", 2), too_few_turns("hard", 3)]))]
 pub struct Task {
     /// Name of the task, unique in the suite including its task files.
     ///
@@ -127,6 +129,17 @@ pub struct Task {
     pub timeout: Option<f64>,
 }
 
+/// Returns the problem of fewer turns than a task of a difficulty needs.
+fn too_few_turns(difficulty: &str, least: u32) -> Value {
+    json!({
+        "if": { "required": ["difficulty", "max_turns"], "properties": {
+            "difficulty": { "const": difficulty }, "max_turns": { "minimum": 1, "exclusiveMaximum": least },
+        } },
+        "at": "max_turns", "code": "too-few-turns", "help": format!("allow at least {least} turns"),
+        "message": format!("`max_turns: {{value}}` may be too few for `difficulty: {difficulty}`"),
+    })
+}
+
 impl Task {
     /// Default of `max_turns`.
     pub(crate) const MAX_TURNS: u32 = 5;
@@ -142,25 +155,4 @@ pub enum Difficulty {
     Medium,
     /// Three to five turns, or more.
     Hard,
-}
-
-impl Difficulty {
-    /// Returns the minimum number of turns for tasks of this difficulty.
-    pub(crate) fn least_turns(self) -> u32 {
-        match self {
-            Difficulty::Easy => 1,
-            Difficulty::Medium => 2,
-            Difficulty::Hard => 3,
-        }
-    }
-
-    /// Returns the difficulty with this word.
-    pub fn parse(word: &str) -> Option<Difficulty> {
-        match word {
-            "easy" => Some(Difficulty::Easy),
-            "medium" => Some(Difficulty::Medium),
-            "hard" => Some(Difficulty::Hard),
-            _ => None,
-        }
-    }
 }

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::words::{ModelReference, Name, Url};
 
 use super::{
-    compliance::Compliance,
     providers::{Model, Prompt, Providers},
     test::Test,
     trace::Trace,
@@ -80,7 +79,7 @@ pub struct Config {
     ///   - { id: small, provider: openai, model: gpt-4o-mini }
     /// ```
     #[serde(default)]
-    #[schemars(extend("default" = []))]
+    #[schemars(extend("default" = [], "x-problems" = too_many("models", 50)))]
     pub models: Vec<Model>,
     /// Prompts for models, by name.
     ///
@@ -93,7 +92,7 @@ pub struct Config {
     pub prompts: BTreeMap<String, Prompt>,
     /// Tests, run and reported in this order.
     #[schemars(length(min = 1))]
-    #[schemars(extend("x-other-names" = ["cases", "scenarios"]))]
+    #[schemars(extend("x-other-names" = ["cases", "scenarios"], "x-problems" = too_many("tests", 1000)))]
     pub tests: Vec<Test>,
     /// Conditions on the whole run.
     ///
@@ -114,6 +113,14 @@ pub struct Config {
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub upload: Upload,
+}
+
+/// Returns the problem of a list that is too long for KindLM.
+fn too_many(what: &str, most: usize) -> Value {
+    json!([{
+        "if": { "type": "array", "not": { "maxItems": most } }, "code": "upstream-differs", "underline": "key",
+        "message": format!("KindLM rejects a file with more than {most} {what}"),
+    }])
 }
 
 /// Note about the keys of `upload`.
@@ -278,4 +285,65 @@ impl Default for Upload {
     fn default() -> Upload {
         Upload { enabled: false, api_url: Url("https://api.kindlm.com/v1".to_owned()) }
     }
+}
+
+/// Contents of a compliance report.
+///
+/// KindLM prints the report if it is called with `--compliance`, regardless of `enabled`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Compliance {
+    /// Has no effect: the command line decides whether a report is printed.
+    #[schemars(extend("x-problems" = unread("enabled", "KindLM prints the report only with its option `--compliance`")))]
+    pub enabled: bool,
+    /// Rules that the report follows.
+    pub framework: Framework,
+    /// Has no effect: the report is printed.
+    #[schemars(extend("default" = "./compliance-reports"))]
+    #[schemars(extend("x-problems" = unread("outputDir", "KindLM prints the report and does not write a file")))]
+    pub output_dir: Option<String>,
+    /// Information about the system for the report.
+    pub metadata: Option<Metadata>,
+}
+
+/// The rules that a compliance report follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Framework {
+    /// The EU AI Act.
+    #[default]
+    EuAiAct,
+    /// Rules of your own.
+    Custom,
+}
+
+/// Information about the system for a compliance report.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Metadata {
+    /// Name of the system.
+    pub system_name: Option<String>,
+    /// Version of the system. Not printed.
+    #[schemars(extend("examples" = ["1.4.0"]))]
+    pub system_version: Option<String>,
+    /// Risk level of the system.
+    pub risk_level: Option<RiskLevel>,
+    /// Operator of the system.
+    pub operator: Option<String>,
+    /// Purpose of the system.
+    pub intended_purpose: Option<String>,
+    /// Notes on data governance. Not printed.
+    pub data_governance_notes: Option<String>,
+}
+
+/// Risk level of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RiskLevel {
+    /// High risk.
+    High,
+    /// Limited risk.
+    Limited,
+    /// Minimal risk.
+    Minimal,
 }

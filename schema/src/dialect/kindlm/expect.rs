@@ -187,11 +187,12 @@ pub struct OutputExpect {
     ///
     /// Each string has its own result. Word boundaries do not matter: `cat` is found in `concatenate`.
     #[schemars(with = "Option<Vec<RequiredText>>", extend("x-compared" = "output", "examples" = [["refund", "policy"]]))]
-    #[schemars(extend("x-non-empty" = ADD_ITEM))]
+    #[schemars(extend("x-non-empty" = ADD_ITEM, "x-unique" = { "ignore-case": true }))]
     #[schemars(extend("x-other-names" = ["includes", "containsAll", "contains_all", "contains-all", "icontains", "include", "mustContain",]))]
     pub contains: Option<Vec<String>>,
     /// Strings that must not occur, ignoring case.
     #[schemars(with = "Option<Vec<ForbiddenText>>", extend("x-non-empty" = ADD_ITEM))]
+    #[schemars(extend("x-unique" = { "ignore-case": true }))]
     #[schemars(extend("x-compared" = "text", "x-forbids" = "`guardrails.pii.customPatterns`"))]
     #[schemars(extend("examples" = [["error", "traceback"]]))]
     #[schemars(extend("x-other-names" = ["excludes", "mustNotContain", "not-contains", "not-icontains"]))]
@@ -263,7 +264,7 @@ pub struct ToolCallExpect {
     ///
     /// The path is relative to the suite's directory and must not lead out of it. KindLM reads the file, but cannot
     /// validate with it, and fails every such expectation with `INTERNAL_ERROR`.
-    #[schemars(extend("examples" = ["schemas/lookup-order.json"]), extend("x-file" = "json-schema"))]
+    #[schemars(extend("minLength" = 1, "examples" = ["schemas/lookup-order.json"], "x-file" = "json-schema"))]
     #[schemars(extend("x-resolved" = "argsSchemaResolved"))]
     pub args_schema: Option<FilePath>,
     /// Position of the call among all tool calls, counted from 0.
@@ -390,7 +391,7 @@ pub struct CustomPattern {
 }]))]
 pub struct KeywordsGuardrail {
     /// Phrases that must not occur. Each has its own result.
-    #[schemars(with = "Vec<ForbiddenText>")]
+    #[schemars(with = "Vec<ForbiddenText>", extend("x-unique" = { "ignore-case": true }))]
     #[schemars(extend("x-compared" = "text", "x-forbids" = "`pii.customPatterns`", "examples" = [["password"]]))]
     #[schemars(extend(
         "x-other-names" = ["block", "denied", "disallow", "disallowed", "forbidden", "blocked", "denylist", "forbid"],
@@ -398,6 +399,7 @@ pub struct KeywordsGuardrail {
     pub deny: Vec<String>,
     /// Phrases of which at least one must occur. They share one result.
     #[schemars(with = "Option<Vec<RequiredText>>", extend("x-compared" = "text", "examples" = [["refund", "exchange"]]))]
+    #[schemars(extend("x-unique" = { "ignore-case": true }))]
     #[schemars(extend("x-other-names" = ["any_of", "anyOf", "allowed", "require"]))]
     pub allow: Option<Vec<String>>,
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
-    finding::{Finding, MessageParts, Relation, Rule},
+    finding::{Finding, MessageParts, Relation},
     json_schema::SpecFile,
     lint_node::LintNode,
     names::misspelled_sections,
@@ -14,15 +14,11 @@ use crate::{
     validate::is_damaged,
 };
 
-use super::parts::expects;
-
 /// Topics of rules between tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// Prompt of the test.
     Prompt,
-    /// The models of the test.
-    Models,
     /// An expectation that needs a judge.
     Judge,
     /// A comparison with a baseline.
@@ -105,16 +101,10 @@ pub(crate) struct TestFacts {
     pub(crate) vars: Vec<Named>,
     /// An expectation that needs a judge.
     pub(crate) judge: Option<Box<Named>>,
-    /// Whether an expectation compares with a baseline.
-    pub(crate) has_drift: bool,
-    /// Whether an expectation needs neither a judge nor a baseline.
-    pub(crate) has_plain_claims: bool,
     /// `method: embedding`.
     pub(crate) embedding: Option<Box<Named>>,
     /// `latency.maxMs` and its value.
     pub(crate) latency: Option<Box<(Named, f64)>>,
-    /// Whether part of the test cannot be read.
-    pub(crate) is_damaged: bool,
 }
 
 /// Names that a whole file defines and uses.
@@ -156,16 +146,6 @@ impl<'f> SuiteFacts<'f> {
         self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_deref()?)))
     }
 
-    /// Returns the sections that a test with a prompt needs and that are missing or empty.
-    pub(crate) fn lacking(&self) -> impl Iterator<Item = &Section> {
-        self.root.sections.iter().filter(|section| !section.filled && section.readable)
-    }
-
-    /// Whether part of a test cannot be read, so missing names may be in it.
-    pub(crate) fn has_damage(&self) -> bool {
-        self.has(About::Damage)
-    }
-
     /// Returns the first expectation that needs a judge.
     pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
         self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_deref()?)))
@@ -191,12 +171,6 @@ impl<'f> Placed<'f> {
             None => (self.named.at.clone(), self.named.range.clone()),
             Some(test) => test.tests.place(test.index, self.named),
         }
-    }
-
-    /// Returns a finding at the name.
-    pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
-        let (at, range) = self.place();
-        Finding::new(rule, at, range)
     }
 
     pub(crate) fn problem(&self, code: Code, words: MessageParts) -> Finding {
@@ -279,66 +253,50 @@ fn prompt_facts(name: String, prompt: &LintNode<'_>) -> Option<PromptFacts> {
     Some(PromptFacts { named, placeholders: found })
 }
 
-impl TestFacts {
-    /// Returns the topics of rules between tests.
-    fn topics(&self) -> Vec<Topic> {
-        let topics = [
-            (About::Prompt, self.prompt.is_some()),
-            (About::Models, self.models.is_some()),
-            (About::Judge, self.judge.is_some()),
-            (About::Drift, self.has_drift),
-            (About::PlainClaims, self.has_plain_claims),
-            (About::Embedding, self.embedding.is_some()),
-            (About::Latency, self.latency.is_some()),
-            (About::Paid, !self.has_command),
-            (About::Damage, self.is_damaged),
-        ];
-        topics.into_iter().filter(|(_, applies)| *applies).map(|(about, _)| Topic::of(about)).collect()
-    }
+/// Returns the `expect` of a test, and those of its turns.
+pub(crate) fn expects<'d>(test: &LintNode<'d>, turns: &[LintNode<'d>]) -> impl Iterator<Item = LintNode<'d>> {
+    test.get("expect").into_iter().chain(turns.iter().filter_map(|turn| turn.get("expect")))
 }
 
 /// Returns the facts of one test.
-pub(crate) fn test_facts(test: NodeRef<'_>) -> Facts {
-    let facts = read_test(test);
-    let topics = facts.topics();
-    Facts::new(facts, topics)
-}
-
-fn read_test(test: NodeRef<'_>) -> TestFacts {
-    let start = test.range().start;
-    let test = LintNode::root(test);
-    let text = |key: &str| test.get(key).and_then(|lint_node| named(&lint_node, start));
+pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
+    let start = node.range().start;
+    let test = LintNode::root(node);
     let models = test.get("models").filter(LintNode::is_list);
-    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
-    TestFacts {
+    // A prompt with an invalid type still makes it a prompt test.
+    let prompt = test.get("prompt").map(|prompt| place(prompt.text().unwrap_or_default(), &prompt, start));
+    let judge = test.find(&["expect", "judge"]).filter(|judge| judge.is_list() && !judge.is_empty());
+    let drift = test.find(&["expect", "baseline", "drift"]);
+    let embedding = drift.as_ref().and_then(|drift| drift.get("method"));
+    let latency = test.find(&["expect", "latency", "maxMs"]);
+    let facts = TestFacts {
         has_command: test.get("command").is_some(),
-        prompt: text("prompt")
-            .or_else(|| {
-                // A prompt with an invalid type still makes it a prompt test.
-                let lint_node = test.get("prompt")?;
-                Some(Named::new("", &lint_node.at, lint_node.range(), start))
-            })
-            .map(Box::new),
+        prompt: prompt.map(Box::new),
         models: models.map(|models| models.items().iter().filter_map(|model| named(model, start)).collect()),
         vars: keys(test.get("vars"), start),
-        judge: test
-            .find(&["expect", "judge"])
-            .filter(|judge| judge.is_list() && !judge.is_empty())
-            .map(|judge| Box::new(Named::new("", &judge.at, judge.head(), start))),
-        has_drift: test.find(&["expect", "baseline", "drift"]).is_some(),
-        has_plain_claims: expects(&test, &turns).any(|expect| {
-            let mut claims = expect.node.entries().filter_map(|entry| entry.key.text());
-            claims.any(|claim| !["judge", "baseline"].contains(&claim))
-        }),
-        embedding: test
-            .find(&["expect", "baseline", "drift", "method"])
+        judge: judge.map(|judge| Box::new(Named::new("", &judge.at, judge.head(), start))),
+        embedding: embedding
             .filter(|method| method.text() == Some("embedding"))
             .map(|method| Box::new(place("", &method, start))),
-        latency: test
-            .find(&["expect", "latency", "maxMs"])
-            .and_then(|most| Some(Box::new((place("", &most, start), most.number()?)))),
-        is_damaged: is_damaged(test.node),
-    }
+        latency: latency.and_then(|most| Some(Box::new((place("", &most, start), most.number()?)))),
+    };
+    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
+    let has_plain_claims = expects(&test, &turns).any(|expect| {
+        let mut claims = expect.node.entries().filter_map(|entry| entry.key.text());
+        claims.any(|claim| !["judge", "baseline"].contains(&claim))
+    });
+    let topics = [
+        (About::Prompt, facts.prompt.is_some()),
+        (About::Judge, facts.judge.is_some()),
+        (About::Drift, drift.is_some()),
+        (About::PlainClaims, has_plain_claims),
+        (About::Embedding, facts.embedding.is_some()),
+        (About::Latency, facts.latency.is_some()),
+        (About::Paid, !facts.has_command),
+        (About::Damage, is_damaged(node)),
+    ];
+    let topics: Vec<Topic> = topics.into_iter().filter(|(_, applies)| *applies).map(|it| Topic::of(it.0)).collect();
+    Facts::new(facts, topics)
 }
 
 fn place(name: impl Into<String>, lint_node: &LintNode<'_>, start: usize) -> Named {

@@ -3,36 +3,72 @@
 //! Names, order, values and messages are KindLM's. There are two differences: gates in the file may allow failed
 //! tests, as intended; and a gate is unknown if runs without a result could change it.
 
-use serde_json::Value;
-
 use crate::{
-    check::amount,
+    check::{amount, json::number_text},
     dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, Limit, RunOutcome, count::share},
     document::{NodeRef, Pointer},
     verdict::{FailureCode, Status, Verdict},
     words::plural,
 };
 
-/// Limits of one suite.
+/// Limits of one suite, in the order of reports.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Gates {
-    pass_rate_min: Limit,
-    schema_failures_max: Limit,
-    judge_avg_min: Option<Limit>,
-    drift_score_max: Option<Limit>,
-    pii_failures_max: Limit,
-    keyword_failures_max: Limit,
-    cost_max_usd: Option<Limit>,
-    latency_max_ms: Option<Limit>,
-    deterministic_pass_rate: Option<Limit>,
-    probabilistic_pass_rate: Option<Limit>,
+pub struct Gates(Vec<(&'static Rule, Limit)>);
+
+/// A kind of gate.
+#[derive(Debug, PartialEq)]
+struct Rule {
+    name: &'static str,
+    /// What it limits, for messages.
+    title: &'static str,
+    /// Limit where none is set.
+    default: Option<f64>,
+    measure: Measure,
 }
 
-const PASS_RATE: f64 = 0.95;
-const SCHEMA_CODES: [FailureCode; 2] = [FailureCode::SchemaInvalid, FailureCode::SchemaParseError];
-const PII_CODES: [FailureCode; 1] = [FailureCode::PiiDetected];
-const KEYWORD_CODES: [FailureCode; 2] = [FailureCode::KeywordDenied, FailureCode::KeywordMissing];
-const PROBABILISTIC: [&str; 2] = ["judge", "drift"];
+/// What a gate measures.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Measure {
+    /// The share of passed attempts.
+    PassRate,
+    /// The number of failures with these codes.
+    Failures(&'static [FailureCode]),
+    JudgeAverage,
+    Drift,
+    Cost,
+    Latency,
+    /// The share of passed results that a model does not, or does, influence.
+    Results {
+        are_probabilistic: bool,
+    },
+}
+
+const fn rule(name: &'static str, title: &'static str, default: Option<f64>, measure: Measure) -> Rule {
+    Rule { name, title, default, measure }
+}
+
+static RULES: [Rule; 10] = [
+    rule("passRateMin", "Pass rate", Some(0.95), Measure::PassRate),
+    rule(
+        "schemaFailuresMax",
+        "Schema failures",
+        Some(0.0),
+        Measure::Failures(&[FailureCode::SchemaInvalid, FailureCode::SchemaParseError]),
+    ),
+    rule("judgeAvgMin", "Judge average", None, Measure::JudgeAverage),
+    rule("driftScoreMax", "Drift score", None, Measure::Drift),
+    rule("piiFailuresMax", "PII failures", Some(0.0), Measure::Failures(&[FailureCode::PiiDetected])),
+    rule(
+        "keywordFailuresMax",
+        "Keyword failures",
+        Some(0.0),
+        Measure::Failures(&[FailureCode::KeywordDenied, FailureCode::KeywordMissing]),
+    ),
+    rule("costMaxUsd", "Total cost", None, Measure::Cost),
+    rule("latencyMaxMs", "Average latency", None, Measure::Latency),
+    rule("deterministicPassRate", "Deterministic pass rate", None, Measure::Results { are_probabilistic: false }),
+    rule("probabilisticPassRate", "Probabilistic pass rate", None, Measure::Results { are_probabilistic: true }),
+];
 
 impl Default for Gates {
     fn default() -> Gates {
@@ -43,54 +79,32 @@ impl Default for Gates {
 impl Gates {
     /// Reads every valid limit. `pass_rate` is the value of the settings for `passRateMin`.
     pub fn lower(gates: Option<NodeRef<'_>>, pass_rate: Option<f64>) -> Gates {
-        let written = |name: &str| {
-            let value = gates?.get(name)?.to_checked_value(1).ok().as_ref().and_then(Value::as_f64)?;
-            Some(Limit { value, source: GateSource::Suite(Pointer::root().key("gates").key(name)) })
+        let limit = |rule: &'static Rule| {
+            let written = gates.and_then(|gates| gates.get(rule.name)?.to_checked_value(1).ok()?.as_f64());
+            let of_settings = pass_rate.filter(|_| rule.measure == Measure::PassRate);
+            let (value, source) = match (written, of_settings) {
+                (Some(value), _) => (value, GateSource::Suite(Pointer::root().key("gates").key(rule.name))),
+                (None, Some(value)) => (value, GateSource::Settings),
+                (None, None) => (rule.default?, GateSource::Default),
+            };
+            Some((rule, Limit { value, source }))
         };
-        let or = |name: &str, value: f64| written(name).unwrap_or(Limit { value, source: GateSource::Default });
-        let of_settings = pass_rate.map(|value| Limit { value, source: GateSource::Settings });
-        Gates {
-            pass_rate_min: written("passRateMin").or(of_settings).unwrap_or_else(|| or("passRateMin", PASS_RATE)),
-            schema_failures_max: or("schemaFailuresMax", 0.0),
-            judge_avg_min: written("judgeAvgMin"),
-            drift_score_max: written("driftScoreMax"),
-            pii_failures_max: or("piiFailuresMax", 0.0),
-            keyword_failures_max: or("keywordFailuresMax", 0.0),
-            cost_max_usd: written("costMaxUsd"),
-            latency_max_ms: written("latencyMaxMs"),
-            deterministic_pass_rate: written("deterministicPassRate"),
-            probabilistic_pass_rate: written("probabilisticPassRate"),
-        }
+        Gates(RULES.iter().filter_map(limit).collect())
     }
 
     /// Whether a gate that the author set covers this failure.
     fn measures(&self, failure: &Verdict) -> bool {
-        let covers = |limit: &Limit, codes: &[FailureCode]| {
-            limit.source.is_set() && failure.code.is_some_and(|code| codes.contains(&code))
-        };
-        let category =
-            if is_probabilistic(failure) { &self.probabilistic_pass_rate } else { &self.deterministic_pass_rate };
-        self.pass_rate_min.source.is_set()
-            || category.is_some()
-            || covers(&self.schema_failures_max, &SCHEMA_CODES)
-            || covers(&self.pii_failures_max, &PII_CODES)
-            || covers(&self.keyword_failures_max, &KEYWORD_CODES)
+        self.0.iter().filter(|(_, limit)| limit.source.is_set()).any(|(rule, _)| match rule.measure {
+            Measure::PassRate => true,
+            Measure::Failures(codes) => failure.code.is_some_and(|code| codes.contains(&code)),
+            Measure::Results { are_probabilistic } => is_probabilistic(failure) == are_probabilistic,
+            Measure::JudgeAverage | Measure::Drift | Measure::Cost | Measure::Latency => false,
+        })
     }
 }
 
 fn is_probabilistic(verdict: &Verdict) -> bool {
-    PROBABILISTIC.contains(&verdict.kind)
-}
-
-/// Returns whether the share of passed results reaches a limit, whatever the open ones turn out to be.
-fn reaches(count: Count, limit: f64) -> Status {
-    if share(count.passed, count.all()) >= limit {
-        Status::Pass
-    } else if share(count.passed + count.open, count.all()) >= limit {
-        Status::Unknown
-    } else {
-        Status::Fail
-    }
+    ["judge", "drift"].contains(&verdict.kind)
 }
 
 struct Facts<'c> {
@@ -121,13 +135,25 @@ impl<'c> Facts<'c> {
         pairs
     }
 
-    fn pass_rate(&self, limit: &Limit) -> GateOutcome {
-        let mut count = Count::default();
-        self.runs().for_each(|run| count.add(run.status));
-        rate("passRateMin", "Pass rate", count, limit)
+    fn gate(&self, rule: &'static Rule, limit: &Limit) -> GateOutcome {
+        let gate = Measured { rule, limit };
+        match rule.measure {
+            Measure::PassRate => {
+                let mut count = Count::default();
+                self.runs().for_each(|run| count.add(run.status));
+                gate.rate(count)
+            }
+            Measure::Failures(codes) => self.failures(gate, codes),
+            Measure::JudgeAverage => self.judge_average(gate),
+            Measure::Drift => self.drift(gate),
+            Measure::Cost => self.cost(gate),
+            Measure::Latency => self.latency(gate),
+            Measure::Results { are_probabilistic } => self.results(gate, are_probabilistic),
+        }
     }
 
-    fn failures(&self, name: &'static str, title: &str, codes: &[FailureCode], limit: &Limit) -> GateOutcome {
+    fn failures(&self, gate: Measured<'_>, codes: &[FailureCode]) -> GateOutcome {
+        let Measured { rule: Rule { title, .. }, limit } = gate;
         let failed = self.verdicts().filter(|verdict| verdict.code.is_some_and(|code| codes.contains(&code))).count();
         // Claims about the text of the output have the same kind as those about its schema, but separate codes.
         let is_about_text = |verdict: &Verdict| {
@@ -146,13 +172,13 @@ impl<'c> Facts<'c> {
         let open = self.verdicts().filter(is_open).count();
         let status = if failed as f64 <= limit.value { Status::Pass } else { Status::Fail };
         let word = if status == Status::Pass { "within" } else { "exceed" };
-        let shown = crate::check::json::number_text(limit.value);
+        let shown = number_text(limit.value);
         if status == Status::Pass && (failed + open) as f64 > limit.value {
             let unknown = plural(open, "unknown result");
             let message = format!("{title} {failed} within limit {shown}, but {unknown} could change this");
-            return outcome(name, limit, Status::Unknown, failed as f64, message);
+            return gate.outcome(Status::Unknown, failed as f64, message);
         }
-        outcome(name, limit, status, failed as f64, format!("{title} {failed} {word} limit {shown}"))
+        gate.outcome(status, failed as f64, format!("{title} {failed} {word} limit {shown}"))
     }
 
     /// Returns the scores of one kind, as a mean for each label of each pair; and whether a row has no score.
@@ -179,41 +205,31 @@ impl<'c> Facts<'c> {
         (means, open)
     }
 
-    fn judge_average(&self, limit: &Limit) -> GateOutcome {
-        let (means, open) = self.scores("judge");
-        if open {
-            return unknown("judgeAvgMin", "Judge average", limit, 0.0);
+    fn judge_average(&self, gate: Measured<'_>) -> GateOutcome {
+        match self.scores("judge") {
+            (_, true) => gate.unknown(0.0),
+            (means, false) if means.is_empty() => gate.trivial("meets minimum", "judge", 1.0),
+            (means, false) => gate.at_least(means.iter().sum::<f64>() / means.len() as f64),
         }
-        if means.is_empty() {
-            let message = format!("Judge average N/A meets minimum {} {}", percent(limit.value), trivial("judge"));
-            return outcome("judgeAvgMin", limit, Status::Pass, 1.0, message);
-        }
-        let average = means.iter().sum::<f64>() / means.len() as f64;
-        at_least("judgeAvgMin", "Judge average", average, limit)
     }
 
-    fn drift(&self, limit: &Limit) -> GateOutcome {
-        let (means, open) = self.scores("drift");
-        if open {
-            return unknown("driftScoreMax", "Drift score", limit, 0.0);
+    fn drift(&self, gate: Measured<'_>) -> GateOutcome {
+        match self.scores("drift") {
+            (_, true) => gate.unknown(0.0),
+            (means, false) if means.is_empty() => gate.trivial("within limit", "drift", 0.0),
+            (means, false) => gate.at_most(means.iter().map(|mean| 1.0 - mean).fold(f64::MIN, f64::max), 1, percentage),
         }
-        if means.is_empty() {
-            let message = format!("Drift score N/A within limit {} {}", percent(limit.value), trivial("drift"));
-            return outcome("driftScoreMax", limit, Status::Pass, 0.0, message);
-        }
-        let worst = means.iter().map(|mean| 1.0 - mean).fold(f64::MIN, f64::max);
-        at_most("driftScoreMax", "Drift score", worst, limit, 1, percentage)
     }
 
-    fn cost(&self, limit: &Limit) -> GateOutcome {
+    fn cost(&self, gate: Measured<'_>) -> GateOutcome {
         let total: f64 = self.runs().filter_map(|run| run.cost_usd).sum();
-        if !amount::exceeds(total, limit.value) && self.runs().any(|run| run.cost_usd.is_none()) {
-            return unknown("costMaxUsd", "Total cost", limit, total);
+        if !amount::exceeds(total, gate.limit.value) && self.runs().any(|run| run.cost_usd.is_none()) {
+            return gate.unknown(total);
         }
-        at_most("costMaxUsd", "Total cost", total, limit, 4, |value, decimals| format!("${}", fixed(value, decimals)))
+        gate.at_most(total, 4, |value, decimals| format!("${}", fixed(value, decimals)))
     }
 
-    fn latency(&self, limit: &Limit) -> GateOutcome {
+    fn latency(&self, gate: Measured<'_>) -> GateOutcome {
         let means: Vec<Option<f64>> = self
             .pairs()
             .iter()
@@ -224,100 +240,100 @@ impl<'c> Facts<'c> {
             .collect();
         let known: Vec<f64> = means.iter().flatten().copied().collect();
         let average = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / known.len() as f64 };
-        if known.len() < means.len() {
-            return unknown("latencyMaxMs", "Average latency", limit, average);
-        }
-        let status = if amount::exceeds(average, limit.value) { Status::Fail } else { Status::Pass };
-        if status == Status::Pass && self.runs().any(|run| run.duration_is_open) {
-            return unknown("latencyMaxMs", "Average latency", limit, average);
+        let status = if amount::exceeds(average, gate.limit.value) { Status::Fail } else { Status::Pass };
+        let is_open = status == Status::Pass && self.runs().any(|run| run.duration_is_open);
+        if known.len() < means.len() || is_open {
+            return gate.unknown(average);
         }
         let word = if status == Status::Pass { "within" } else { "exceeds" };
-        let shown = crate::check::json::number_text(limit.value);
-        let (average_text, _) = shown_beside(average, limit, status, 0, fixed);
+        let shown = number_text(gate.limit.value);
+        let (average_text, _) = gate.shown_beside(average, status, 0, fixed);
         let message = format!("Average latency {average_text}ms {word} limit {shown}ms");
-        outcome("latencyMaxMs", limit, status, average, message)
+        gate.outcome(status, average, message)
     }
 
     /// Returns the gate on the share of passed results of a category. A broken run counts as one open result.
-    fn category(&self, name: &'static str, title: &str, word: &str, probabilistic: bool, limit: &Limit) -> GateOutcome {
+    fn results(&self, gate: Measured<'_>, are_probabilistic: bool) -> GateOutcome {
         let mut count = Count::default();
         for run in self.runs() {
-            let rows = run.verdicts.iter().filter(|verdict| is_probabilistic(verdict) == probabilistic);
+            let rows = run.verdicts.iter().filter(|verdict| is_probabilistic(verdict) == are_probabilistic);
             rows.for_each(|verdict| count.add(verdict.outcome.status()));
-            if run.status == Status::Error && run.verdicts.is_empty() && !probabilistic {
+            if run.status == Status::Error && run.verdicts.is_empty() && !are_probabilistic {
                 count.add(Status::Error);
             }
         }
         if count.all() == 0 {
-            let message = format!("{title} N/A meets minimum {} {}", percent(limit.value), trivial(word));
-            return outcome(name, limit, Status::Pass, 1.0, message);
+            let word = if are_probabilistic { "probabilistic" } else { "deterministic" };
+            return gate.trivial("meets minimum", word, 1.0);
         }
-        rate(name, title, count, limit)
+        gate.rate(count)
     }
 }
 
-fn outcome(name: &'static str, limit: &Limit, status: Status, actual: f64, message: String) -> GateOutcome {
-    GateOutcome { name, source: limit.source.clone(), status, expected: limit.value, actual, message }
+/// A gate with its limit.
+#[derive(Clone, Copy)]
+struct Measured<'l> {
+    rule: &'static Rule,
+    limit: &'l Limit,
 }
 
-fn rate(name: &'static str, title: &str, count: Count, limit: &Limit) -> GateOutcome {
-    let (status, passed) = (reaches(count, limit.value), share(count.passed, count.all()));
-    if status == Status::Unknown {
-        let message = format!(
-            "{title} {} below minimum {}, but {} could change this",
-            percent(passed),
-            percent(limit.value),
-            count.open_attempts()
-        );
-        return outcome(name, limit, status, passed, message);
+impl Measured<'_> {
+    fn outcome(self, status: Status, actual: f64, message: String) -> GateOutcome {
+        let Measured { rule: Rule { name, .. }, limit } = self;
+        GateOutcome { name, source: limit.source.clone(), status, expected: limit.value, actual, message }
     }
-    at_least(name, title, passed, limit)
-}
 
-fn at_least(name: &'static str, title: &str, actual: f64, limit: &Limit) -> GateOutcome {
-    let passes = !amount::is_below(actual, limit.value);
-    let (status, word) = if passes { (Status::Pass, "meets") } else { (Status::Fail, "below") };
-    let (shown, minimum) = shown_beside(actual, limit, status, 1, percentage);
-    let message = format!("{title} {shown} {word} minimum {minimum}");
-    outcome(name, limit, status, actual, message)
-}
-
-fn at_most(
-    name: &'static str,
-    title: &str,
-    actual: f64,
-    limit: &Limit,
-    decimals: usize,
-    show: impl Fn(f64, usize) -> String,
-) -> GateOutcome {
-    let passes = !amount::exceeds(actual, limit.value);
-    let (status, word) = if passes { (Status::Pass, "within") } else { (Status::Fail, "exceeds") };
-    let (shown, most) = shown_beside(actual, limit, status, decimals, show);
-    let message = format!("{title} {shown} {word} limit {most}");
-    outcome(name, limit, status, actual, message)
-}
-
-/// Returns a number and its limit as text. If the number violates the limit, they look different.
-fn shown_beside(
-    actual: f64,
-    limit: &Limit,
-    status: Status,
-    decimals: usize,
-    show: impl Fn(f64, usize) -> String,
-) -> (String, String) {
-    match status {
-        Status::Pass => (show(actual, decimals), show(limit.value, decimals)),
-        _ => amount::shown_apart(actual, limit.value, decimals, show),
+    fn unknown(self, actual: f64) -> GateOutcome {
+        let message = format!("{} is unknown: not every run has a result", self.rule.title);
+        self.outcome(Status::Unknown, actual, message)
     }
-}
 
-fn unknown(name: &'static str, title: &str, limit: &Limit, actual: f64) -> GateOutcome {
-    let message = format!("{title} is unknown: not every run has a result");
-    outcome(name, limit, Status::Unknown, actual, message)
-}
+    /// Returns the outcome if there is nothing to measure.
+    fn trivial(self, relation: &str, word: &str, actual: f64) -> GateOutcome {
+        let (title, limit) = (self.rule.title, percent(self.limit.value));
+        let message = format!("{title} N/A {relation} {limit} (no {word} assertions found — gate trivially passed)");
+        self.outcome(Status::Pass, actual, message)
+    }
 
-fn trivial(word: &str) -> String {
-    format!("(no {word} assertions found — gate trivially passed)")
+    /// Returns the outcome for a share of passed results, some of which may be open.
+    fn rate(self, count: Count) -> GateOutcome {
+        let (limit, passed) = (self.limit.value, share(count.passed, count.all()));
+        if passed < limit && share(count.passed + count.open, count.all()) >= limit {
+            let (title, open) = (self.rule.title, count.open_attempts());
+            let (passed_text, limit) = (percent(passed), percent(limit));
+            let message = format!("{title} {passed_text} below minimum {limit}, but {open} could change this");
+            return self.outcome(Status::Unknown, passed, message);
+        }
+        self.at_least(passed)
+    }
+
+    fn at_least(self, actual: f64) -> GateOutcome {
+        let passes = !amount::is_below(actual, self.limit.value);
+        let (status, word) = if passes { (Status::Pass, "meets") } else { (Status::Fail, "below") };
+        let (shown, minimum) = self.shown_beside(actual, status, 1, percentage);
+        self.outcome(status, actual, format!("{} {shown} {word} minimum {minimum}", self.rule.title))
+    }
+
+    fn at_most(self, actual: f64, decimals: usize, show: impl Fn(f64, usize) -> String) -> GateOutcome {
+        let passes = !amount::exceeds(actual, self.limit.value);
+        let (status, word) = if passes { (Status::Pass, "within") } else { (Status::Fail, "exceeds") };
+        let (shown, most) = self.shown_beside(actual, status, decimals, show);
+        self.outcome(status, actual, format!("{} {shown} {word} limit {most}", self.rule.title))
+    }
+
+    /// Returns a number and the limit as text. If the number violates the limit, they look different.
+    fn shown_beside(
+        self,
+        actual: f64,
+        status: Status,
+        decimals: usize,
+        show: impl Fn(f64, usize) -> String,
+    ) -> (String, String) {
+        match status == Status::Pass {
+            true => (show(actual, decimals), show(self.limit.value, decimals)),
+            false => amount::shown_apart(actual, self.limit.value, decimals, show),
+        }
+    }
 }
 
 fn percent(value: f64) -> String {
@@ -342,23 +358,7 @@ fn fixed(value: f64, decimals: usize) -> String {
 impl Gate for Gates {
     fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         let facts = Facts { cases };
-        let mut gates = vec![
-            facts.pass_rate(&self.pass_rate_min),
-            facts.failures("schemaFailuresMax", "Schema failures", &SCHEMA_CODES, &self.schema_failures_max),
-        ];
-        gates.extend(self.judge_avg_min.as_ref().map(|limit| facts.judge_average(limit)));
-        gates.extend(self.drift_score_max.as_ref().map(|limit| facts.drift(limit)));
-        gates.push(facts.failures("piiFailuresMax", "PII failures", &PII_CODES, &self.pii_failures_max));
-        gates
-            .push(facts.failures("keywordFailuresMax", "Keyword failures", &KEYWORD_CODES, &self.keyword_failures_max));
-        gates.extend(self.cost_max_usd.as_ref().map(|limit| facts.cost(limit)));
-        gates.extend(self.latency_max_ms.as_ref().map(|limit| facts.latency(limit)));
-        gates.extend(self.deterministic_pass_rate.as_ref().map(|limit| {
-            facts.category("deterministicPassRate", "Deterministic pass rate", "deterministic", false, limit)
-        }));
-        gates.extend(self.probabilistic_pass_rate.as_ref().map(|limit| {
-            facts.category("probabilisticPassRate", "Probabilistic pass rate", "probabilistic", true, limit)
-        }));
+        let gates: Vec<GateOutcome> = self.0.iter().map(|(rule, limit)| facts.gate(rule, limit)).collect();
         let rescued = cases.iter().any(|case| case.status == Status::Fail)
             && gates.iter().all(|gate| gate.status == Status::Pass)
             && facts.verdicts().filter(|verdict| verdict.outcome.status() == Status::Fail).all(|it| self.measures(it));

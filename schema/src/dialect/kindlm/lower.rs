@@ -17,7 +17,7 @@ use super::{
     },
     config::Defaults,
     expect::{
-        BaselineExpect, CostExpect, Expect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, PiiGuardrail,
+        BaselineExpect, CostExpect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, PiiGuardrail,
         ToolCallExpect,
     },
     template::{self, expand},
@@ -121,13 +121,12 @@ pub(crate) fn lower_root(document: &Document, context: &RootContext, pass_rate: 
 pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dyn Files) -> Case {
     let mut value = value_of(test).unwrap_or_default();
     compared_arguments(test, &mut value);
-    let (expect, readable) = match Test::deserialize(&value) {
-        Ok(test) => (Parts::from(test.expect), true),
-        Err(_) => (value.get("expect").map(Parts::lenient).unwrap_or_default(), false),
-    };
+    let readable = Test::deserialize(&value).is_ok();
     let (action, action_is_intact) = action(test, &at, root, files);
     let mut lowering = Lowering { files, root, claims: Vec::new(), intact: true };
-    lowering.expect(expect, &at.key("expect"));
+    if let Some(expect) = value.get("expect") {
+        lowering.expect(Parts::of(expect), &at.key("expect"));
+    }
     let name = value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let repeat = part::<u32>(&value, "repeat").or(root.defaults.repeat).unwrap_or(Defaults::REPEAT);
     let tags = value.get("tags").and_then(Value::as_array).into_iter().flatten();
@@ -191,7 +190,6 @@ fn variables(test: NodeRef<'_>, template: &str) -> BTreeMap<String, String> {
 }
 
 /// The valid parts of one `expect`. Items of lists keep their index.
-#[derive(Default)]
 struct Parts {
     tool_calls: Vec<Option<ToolCallExpect>>,
     output: Option<OutputExpect>,
@@ -203,25 +201,9 @@ struct Parts {
     cost: Option<CostExpect>,
 }
 
-impl From<Expect> for Parts {
-    fn from(expect: Expect) -> Parts {
-        let guardrails = expect.guardrails.unwrap_or_default();
-        Parts {
-            tool_calls: expect.tool_calls.into_iter().flatten().map(Some).collect(),
-            output: expect.output,
-            pii: guardrails.pii,
-            keywords: guardrails.keywords,
-            judge: expect.judge.into_iter().flatten().map(Some).collect(),
-            baseline: expect.baseline,
-            latency: expect.latency,
-            cost: expect.cost,
-        }
-    }
-}
-
 impl Parts {
-    /// Reads each valid part of an `expect` that is not valid as a whole.
-    fn lenient(expect: &Value) -> Parts {
+    /// Reads each valid part of an `expect`.
+    fn of(expect: &Value) -> Parts {
         let guardrails = expect.get("guardrails").unwrap_or(&Value::Null);
         Parts {
             tool_calls: items(expect, "toolCalls"),

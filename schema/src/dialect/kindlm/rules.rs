@@ -18,25 +18,12 @@
 //!
 //! [`test_facts`]: super::facts::test_facts
 
-pub(crate) mod ambiguous_scalar;
-pub(crate) mod collision;
-pub(crate) mod contradiction;
-pub(crate) mod invalid_path;
-pub(crate) mod invalid_schema_file;
-pub(crate) mod invalid_value;
-pub(crate) mod missing_field;
-pub(crate) mod missing_file;
-pub(crate) mod missing_variable;
-pub(crate) mod never_evaluated;
-pub(crate) mod no_claims;
-pub(crate) mod no_effect;
-pub(crate) mod out_of_range;
-pub(crate) mod shell_quoting;
-pub(crate) mod unchecked;
-pub(crate) mod unknown_reference;
-pub(crate) mod unused;
-pub(crate) mod upstream_differs;
-pub(crate) mod vacuous_claim;
+mod command;
+mod expectations;
+mod prompts;
+mod schema_files;
+mod sections;
+mod tool_calls;
 
 use crate::{
     document::NodeRef,
@@ -49,62 +36,27 @@ use crate::{
     validate::insert_known,
 };
 
-use super::{
-    facts::SuiteFacts,
-    parts::TestParts,
-    schema_files,
-    variables::{self, Command},
-};
+use super::facts::SuiteFacts;
 
 /// Reports problems in the sections other than `tests`, for each section alone.
 pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
     let root = &LintNode::root(root);
-    missing_variable::check_root(root, report);
-    upstream_differs::check_root(root, report);
+    prompts::check(root, report);
+    sections::check(root, report);
 }
 
 /// Reports problems in one test alone. Pointers are relative to it, ranges as the nodes return them.
 pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
-    let parts = &TestParts::of(LintNode::root(test));
-    ambiguous_scalar::check_test(parts, report);
-    collision::check_test(parts, report);
-    contradiction::check_test(parts, report);
-    invalid_value::check_tools(&parts.tools, report);
-    missing_variable::check_expects(parts, report);
-    no_claims::check_test(parts, report);
-    no_effect::check_test(parts, report);
-    unchecked::check_test(parts, report);
-    unknown_reference::check_test(parts, report);
-    vacuous_claim::check_test(parts, report);
-    let test = &parts.test;
-    if let Some(command) = Command::of(test) {
-        invalid_value::check_command(&command, report);
-        missing_variable::check_command(&command, report);
-        no_effect::check_command(&command, report);
-        shell_quoting::check_command(&command, report);
-        unused::check_command(&command, report);
-    }
-    missing_file::check_command(test, files, report);
-    let schemas = schema_files::of_test(test, files);
-    invalid_path::check_schemas(&schemas, report);
-    invalid_schema_file::check_schemas(&schemas, report);
-    missing_file::check_schemas(&schemas, files, report);
-    out_of_range::check_schemas(&schemas, report);
-    unchecked::check_schemas(&schemas, report);
-    upstream_differs::check_schemas(&schemas, report);
+    let test = &LintNode::root(test);
+    expectations::check(test, report);
+    command::check(test, files, report);
+    schema_files::check(test, files, report);
 }
 
 /// Reports problems between the sections, and between them and the tests. All locations are absolute.
-pub(crate) fn report_relations(suite: &SuiteFacts<'_>, report: &mut Report) {
-    missing_field::check_relations(suite, report);
-    never_evaluated::check_relations(suite, report);
-    out_of_range::check_relations(suite, report);
-    unused::check_relations(suite, report);
-    upstream_differs::check_relations(suite, report);
-    vacuous_claim::check_relations(suite, report);
-    let sent = variables::sent(suite);
-    missing_variable::check_prompts(&sent, report);
-    unused::check_prompts(&sent, report);
+pub(crate) fn report_relations(root: NodeRef<'_>, suite: &SuiteFacts<'_>, report: &mut Report) {
+    sections::check_suite(suite, report);
+    prompts::check_sent(root, suite, report);
 }
 
 /// Maximum number of missing keys whose fixes use names of the file.

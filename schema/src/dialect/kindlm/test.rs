@@ -33,6 +33,17 @@ use super::expect::Expect;
 ]))]
 #[schemars(extend("x-problems" = [
     {
+        "if": { "required": ["expect"], "properties": {
+            "expect": { "maxProperties": 0 },
+            "conversation": { "not": { "contains": {
+                "required": ["expect"], "properties": { "expect": { "not": { "maxProperties": 0 } } },
+            } } },
+        } },
+        "at": "expect", "underline": "key", "code": "no-claims",
+        "message": "`expect` has no expectations, so this test always passes",
+        "help": "add an expectation, such as `output: { contains: [...] }`",
+    },
+    {
         "if": { "required": ["prompt", "models"], "properties": { "models": { "maxItems": 0 } } },
         "at": "models", "code": "unchecked", "message": "`models` is empty, so the test never runs",
         "help": "remove `models` to use all models, or list some",
@@ -85,7 +96,7 @@ pub struct Test {
     /// Ids of the models to use. Defaults to all models.
     ///
     /// With an empty list, a prompt test never runs. The key has no effect on command tests.
-    #[schemars(extend("x-only" = "prompt"))]
+    #[schemars(extend("x-only" = "prompt", "x-unique" = { "what": "model" }))]
     pub models: Option<Vec<ModelReference>>,
     /// Number of attempts, instead of `defaults.repeat`.
     ///

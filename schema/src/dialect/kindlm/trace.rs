@@ -1,10 +1,21 @@
-//! `trace`: how spans of a running system are converted to evidence.
+//! `trace`: how spans of a running system are converted to evidence, one result for all tests.
 
-use std::collections::BTreeMap;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt::Write,
+};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::{
+    check::pattern::EcmaPattern,
+    document::Document,
+    evidence::{Capture, Ended, Evidence, Ran, Usage},
+    trace::{Exported, LogRecord, SpanContent, ToolUse, asks_model, assemble, attribute_text, said},
+};
 
 /// How `speclens trace` receives and reads traces.
 ///
@@ -76,4 +87,134 @@ pub struct SpanFilter {
     /// Minimum duration in milliseconds.
     #[schemars(range(min = 0))]
     pub min_duration_ms: Option<f64>,
+}
+
+impl Trace {
+    /// Reads the valid parts of the section of a suite.
+    pub fn of(document: &Document) -> Trace {
+        let section = document.root().and_then(|root| root.get("trace"));
+        let value = section.and_then(|section| section.to_checked_value(usize::MAX).ok());
+        value.and_then(|value| crate::dialect::lenient::lenient(&value)).unwrap_or_default()
+    }
+
+    /// Returns the port for receiving traces.
+    pub fn port(&self) -> u16 {
+        self.port.and_then(|port| u16::try_from(port).ok()).unwrap_or(Trace::PORT)
+    }
+
+    /// Returns the number of milliseconds to wait for a trace.
+    pub fn timeout_ms(&self) -> u64 {
+        self.timeout_ms.unwrap_or(Trace::TIMEOUT_MS)
+    }
+
+    /// Default of `port`.
+    pub const PORT: u16 = 4318;
+    /// Default of `timeoutMs`.
+    pub(crate) const TIMEOUT_MS: u64 = 30_000;
+
+    /// Converts all matching spans to one result. `None` if no span matches.
+    ///
+    /// It has the form of a command that reports its calls, so that it can be masked and judged.
+    pub fn evidence(&self, spans: &[Exported], logs: &[LogRecord]) -> Option<Evidence> {
+        let filter = self.span_filter.clone().unwrap_or_default();
+        let pattern = filter.name_pattern.as_deref().and_then(|it| EcmaPattern::compile(it, false).ok());
+        let mut kept: Vec<&Exported> = spans.iter().filter(|it| filter.lets(it, pattern.as_ref())).collect();
+        if kept.is_empty() {
+            return None;
+        }
+        kept.sort_by_key(|it| it.span.start_time_unix_nano);
+        let mapping = self.span_mapping.clone().unwrap_or_default();
+        let mut records: HashMap<(&[u8], &[u8]), Vec<&LogRecord>> = HashMap::new();
+        for event in logs {
+            records.entry((&*event.trace_id, &*event.span_id)).or_default().push(event);
+        }
+        let text = Capture::whole(written(&kept, &mapping, &records));
+        Some(Evidence {
+            command: Some(Ran { stdout: Some(text), ..Ran::default() }),
+            ended: Some(Ended::RootSpan),
+            duration_ms: duration_ms(&kept),
+            usage: Some(usage(&kept, &mapping)),
+            ..Evidence::default()
+        })
+    }
+}
+
+impl SpanFilter {
+    fn lets(&self, exported: &Exported, pattern: Option<&EcmaPattern>) -> bool {
+        let is_named = || pattern.is_none_or(|it| matches!(it.find_iter(&exported.span.name).next(), Some(Ok(_))));
+        let told = |key: &str| exported.attributes().get(key).and_then(attribute_text);
+        let has_all = || self.attribute_match.iter().flatten().all(|(key, value)| told(key).as_ref() == Some(value));
+        let is_long = || self.min_duration_ms.is_none_or(|least| took_ms(exported).unwrap_or(0.0) >= least);
+        is_named() && has_all() && is_long()
+    }
+}
+
+fn took_ms(exported: &Exported) -> Option<f64> {
+    let (began, ended) = (exported.span.start_time_unix_nano, exported.span.end_time_unix_nano);
+    (ended >= began && began > 0).then(|| (ended - began) as f64 / 1_000_000.0)
+}
+
+/// Returns the total duration of the outermost spans.
+fn duration_ms(spans: &[&Exported]) -> Option<f64> {
+    let known: HashSet<(&[u8], &[u8])> = spans.iter().map(|it| (&*it.span.trace_id, &*it.span.span_id)).collect();
+    let is_outermost = |it: &&&Exported| !known.contains(&(&*it.span.trace_id, &*it.span.parent_span_id));
+    let took: Vec<f64> = spans.iter().filter(is_outermost).filter_map(|it| took_ms(it)).collect();
+    (!took.is_empty()).then(|| took.iter().sum())
+}
+
+/// Returns the texts and calls, in the form in which a command reports them.
+fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &[u8]), Vec<&LogRecord>>) -> String {
+    let mut text = String::new();
+    let mut calls: Vec<ToolUse> = Vec::new();
+    let mut asked: Vec<ToolUse> = Vec::new();
+    for exported in spans {
+        let own = &exported.span;
+        let of_span = records.get(&(&*own.trace_id, &*own.span_id)).map(Vec::as_slice).unwrap_or_default();
+        // Only model calls have an answer: enclosing spans repeat their text.
+        let said = || if asks_model(exported) { said(exported, of_span) } else { SpanContent::default() };
+        let mut told = match &mapping.output_text_attr {
+            Some(key) => (exported.attributes().text(key).map(str::to_owned), Vec::new()),
+            None => match exported.attributes().text(SpanMapping::OUTPUT_TEXT) {
+                Some(text) => (Some(text.to_owned()), said().calls),
+                None => {
+                    let said = said();
+                    (said.text, said.calls)
+                }
+            },
+        };
+        if let Some(line) = told.0 {
+            let separator = if text.is_empty() { "" } else { "\n" };
+            let _ = write!(text, "{separator}{line}");
+        }
+        asked.append(&mut told.1);
+        calls.extend(ToolUse::of(exported));
+    }
+    // Without spans of the calls, only the calls that the models requested are known.
+    for call in if calls.is_empty() { asked } else { calls } {
+        let id = call.id.map_or(Cow::Borrowed(""), |id| format!("\"id\":{},", json!(id)).into());
+        let (name, arguments) = (json!(call.name), call.arguments);
+        let separator = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, r#"{separator}{{"kindlm":"tool_call",{id}"name":{name},"arguments":{arguments}}}"#);
+    }
+    text
+}
+
+/// Returns the tokens and the cost of all spans.
+fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
+    let trace = assemble(spans.iter().copied());
+    let told = |key: &Option<String>, known: fn(&crate::evidence::Tokens) -> u64| match key {
+        Some(key) => spans.iter().filter_map(|it| it.attributes().first_count(&[key])).sum(),
+        None => trace.spans.iter().filter_map(|span| span.tokens.as_ref()).map(known).sum(),
+    };
+    let costs: Vec<f64> = trace.spans.iter().filter_map(|span| span.cost_usd).collect();
+    Usage {
+        input_tokens: told(&mapping.input_tokens_attr, |tokens| tokens.input),
+        output_tokens: told(&mapping.output_tokens_attr, |tokens| tokens.output),
+        cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+    }
+}
+
+impl SpanMapping {
+    /// Default of `outputTextAttr`.
+    pub(crate) const OUTPUT_TEXT: &'static str = "gen_ai.completion.0.content";
 }

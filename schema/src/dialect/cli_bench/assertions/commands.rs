@@ -1,20 +1,216 @@
-//! Patterns for the commands that the model ran.
+//! The commands that the model ran: `ran`, `not_ran` and `run_count`.
 
 use std::sync::OnceLock;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::observed::brief;
+use super::{
+    claim::AssertionType,
+    observed::{After, brief, shown},
+};
 use crate::{
+    act::Act,
     check::{
         pattern::{EcmaPattern, PatternErrorKind},
         text::closest_line,
     },
-    evidence::Ran,
+    evidence,
     pattern::is_literal,
     seen::{Found, Seen, Why},
     text::Text,
+    verdict::{At, Judged, Mismatch, Row},
+    words::Pattern,
 };
+
+/// Regular expression that at least one command of the model must match.
+///
+/// ECMAScript syntax without flags, searched anywhere in each command of all turns. A command is the whole
+/// text that the shell received in one call: `cd app && mycli init` is one command. An invalid regular expression is
+/// searched for as plain text.
+///
+/// ```yaml
+/// assert:
+///   - ran: "docker build"
+///   - ran: "git commit.*-m"
+/// ```
+///
+/// Write `.*` where any options may appear: `npm install.*react`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("x-searches" = "commands", "examples" = ["git commit.*-m"]))]
+#[schemars(extend("x-other-names" = ["executed", "command_ran", "did_run"]))]
+pub struct Ran(#[schemars(with = "Pattern")] CommandPattern);
+
+impl AssertionType for Ran {
+    const NAME: &'static str = "ran";
+
+    fn label(&self) -> String {
+        format!("ran `{}`", self.0.source())
+    }
+
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        let source = self.0.source();
+        let commands = act.commands()?;
+        let found = commands.any(|_, command| self.0.matches(command))?;
+        Ok(Row::present("", found, || Mismatch {
+            message: match commands.so_far().len() {
+                0 => "the model ran no command".to_owned(),
+                1 => format!("the only command does not match `{source}`"),
+                count => format!("none of the {count} commands matches `{source}`"),
+            },
+            expected: format!("a command that matches `{source}`"),
+            actual: listing(commands.so_far()),
+            notes: self.0.nearest(commands.so_far()).into_iter().collect(),
+            ..Mismatch::default()
+        }))
+    }
+}
+
+/// Regular expression that no command of the model may match.
+///
+/// Use it for dangerous or unwanted commands. The pattern is read like that of `ran`: ECMAScript syntax, searched
+/// anywhere in each command, or plain text if it is not a valid regular expression. A model that runs nothing passes:
+/// add an assertion that something happened.
+///
+/// ```yaml
+/// assert:
+///   - not_ran: "sudo"
+///   - not_ran: "DROP TABLE"
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("x-searches" = "forbidden commands", "examples" = ["sudo"]))]
+#[schemars(extend("x-other-names" = ["did_not_run", "never_ran", "not_run", "not_executed"]))]
+pub struct NotRan(#[schemars(with = "Pattern")] CommandPattern);
+
+impl AssertionType for NotRan {
+    const NAME: &'static str = "not_ran";
+
+    fn label(&self) -> String {
+        format!("did not run `{}`", self.0.source())
+    }
+
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        let source = self.0.source();
+        let commands = act.commands()?;
+        let found = commands.any(|index, command| {
+            let found = self.0.matches(command)?;
+            if !found.is_yes() && self.0.matches_with_single_blanks(command) {
+                let reason = format!("command {} matches `{source}` if its blanks are not counted", index + 1);
+                return Err(Why::unknown(reason));
+            }
+            Ok(found.map(|_| (index, command)))
+        })?;
+        Ok(Row::absent("", found, |(index, command)| Mismatch {
+            message: format!("command {} matches `{source}`: `{}`", index + 1, brief(&command.command.text)),
+            expected: format!("no command that matches `{source}`"),
+            actual: listing(commands.so_far()),
+            ..Mismatch::default()
+        }))
+    }
+}
+
+/// Number of commands of the model that must match a pattern.
+///
+/// The assertion counts commands, not matches within a command. Set `min`, `max` or both; the bounds are inclusive.
+/// Without a bound, the assertion cannot fail.
+///
+/// ```yaml
+/// assert:
+///   - run_count:
+///       pattern: "curl"
+///       min: 2
+///       max: 5
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(extend("x-other-names" = ["command_count"]))]
+#[schemars(extend("x-problems" = [
+    {
+        "if": { "maxProperties": 1, "required": ["pattern"] }, "code": "vacuous-claim",
+        "message": "`run_count` without `min` or `max` always passes", "help": "add `min` or `max`",
+    },
+    {
+        "if": { "required": ["min"], "properties": { "min": { "const": 0 }, "max": false } },
+        "at": "min", "code": "vacuous-claim", "help": "write at least 1, or add `max`",
+        "message": "a count is never below 0, so this assertion always passes",
+    },
+]))]
+pub struct RunCount {
+    /// Regular expression of the commands to count, read like that of `ran`.
+    #[schemars(with = "Pattern", extend("x-searches" = "counted commands", "examples" = ["docker pull"]))]
+    #[schemars(extend("x-other-names" = ["command", "cmd", "regex", "ran"]))]
+    pattern: CommandPattern,
+    /// Minimum number of commands that match.
+    #[schemars(with = "Option<u32>", range(min = 0), extend("x-at-most" = "max", "examples" = [1]))]
+    #[schemars(extend("x-other-names" = ["at_least", "minimum"]))]
+    pub min: Option<f64>,
+    /// Maximum number of commands that match. `0` has the same effect as `not_ran`.
+    #[schemars(with = "Option<u32>", range(min = 0), extend("examples" = [3]))]
+    #[schemars(extend("x-other-names" = ["at_most", "maximum"]))]
+    pub max: Option<f64>,
+}
+
+impl RunCount {
+    /// Returns the bounds as text.
+    fn bounds(&self) -> String {
+        match (self.min, self.max) {
+            (Some(min), Some(max)) if min == max => min.to_string(),
+            (Some(min), Some(max)) => format!("{min} to {max}"),
+            (Some(min), None) => format!("at least {min}"),
+            (None, Some(max)) => format!("at most {max}"),
+            (None, None) => "any number of".to_owned(),
+        }
+    }
+
+    /// Returns the claim as a sentence.
+    fn sentence(&self) -> String {
+        let source = self.pattern.source();
+        match self.max.or(self.min) {
+            Some(1.0) => format!("{} command matches `{source}`", self.bounds()),
+            Some(_) | None => format!("{} commands match `{source}`", self.bounds()),
+        }
+    }
+}
+
+impl AssertionType for RunCount {
+    const NAME: &'static str = "run_count";
+
+    fn label(&self) -> String {
+        self.sentence()
+    }
+
+    fn judge(&self, act: Act<'_>, _: &After) -> Judged {
+        let source = self.pattern.source();
+        let commands = act.commands().at("pattern")?;
+        let count = commands.count(|command| self.pattern.matches(command));
+        let mismatch = || Mismatch {
+            message: match count.least {
+                1 => format!("1 command matches `{source}`, expected {}", self.bounds()),
+                least => format!("{least} commands match `{source}`, expected {}", self.bounds()),
+            },
+            expected: self.bounds(),
+            actual: format!("{}\n{}", count.least, listing(commands.so_far())),
+            notes: if count.least == 0 {
+                self.pattern.nearest(commands.so_far()).into_iter().collect()
+            } else {
+                Vec::new()
+            },
+            ..Mismatch::default()
+        };
+        let max = self.max.map(|max| count.exceeds(max));
+        if let Some(Ok(Found::Yes((), proof))) = max {
+            return Ok(Row::fail("max", proof, mismatch()));
+        }
+        // Without a bound, the assertion cannot fail.
+        let min = count.reaches(self.min.unwrap_or(0.0));
+        if let Ok(Found::No(proof)) = min {
+            return Ok(Row::fail("min", proof, mismatch()));
+        }
+        max.transpose().at("pattern")?;
+        Ok(Row::pass("pattern", min.at("pattern")?.proof()))
+    }
+}
 
 /// Maximum number of commands to list.
 const MAX_LISTED: usize = 50;
@@ -73,7 +269,7 @@ impl CommandPattern {
     }
 
     /// Returns whether a command matches, whatever is masked in it.
-    pub(super) fn matches(&self, command: &Ran) -> Seen<Found<()>> {
+    pub(super) fn matches(&self, command: &evidence::Ran) -> Seen<Found<()>> {
         self.search(&Text::of(&command.command))
     }
 
@@ -90,7 +286,7 @@ impl CommandPattern {
 
     /// Returns whether a command matches when it is written with one blank between its words, and without continued
     /// lines.
-    pub(super) fn matches_with_single_blanks(&self, command: &Ran) -> bool {
+    pub(super) fn matches_with_single_blanks(&self, command: &evidence::Ran) -> bool {
         let text = command.command.hidden_text();
         let joined = text.replace("\\\n", " ");
         let lines = joined.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -99,7 +295,7 @@ impl CommandPattern {
     }
 
     /// Returns the note if no command matches: one that matches when case is ignored, or the most similar one.
-    pub(super) fn nearest(&self, ran: &[Ran]) -> Option<String> {
+    pub(super) fn nearest(&self, ran: &[evidence::Ran]) -> Option<String> {
         let commands: Vec<String> = ran.iter().map(|command| brief(&command.command.text).replace('\n', " ")).collect();
         if let Ok(pattern) = EcmaPattern::compile(&self.source, true)
             && let Some(index) =
@@ -132,12 +328,11 @@ fn skeleton(pattern: &str) -> String {
 }
 
 /// Returns the commands, one per line.
-pub(super) fn listing(ran: &[Ran]) -> String {
+pub(super) fn listing(ran: &[evidence::Ran]) -> String {
     if ran.is_empty() {
         return "no command".to_owned();
     }
-    let mut lines: Vec<String> =
-        ran.iter().take(MAX_LISTED).map(|command| super::observed::shown(&command.command.text)).collect();
+    let mut lines: Vec<String> = ran.iter().take(MAX_LISTED).map(|command| shown(&command.command.text)).collect();
     if ran.len() > MAX_LISTED {
         lines.push(format!("and {} more", ran.len() - MAX_LISTED));
     }
@@ -155,7 +350,7 @@ mod tests {
             let stars = command.text.char_indices().filter(|(_, sign)| *sign == '*').map(|(at, _)| (at, at + 1));
             command.masked = stars.collect();
         }
-        let command = Ran { command, ..Ran::default() };
+        let command = evidence::Ran { command, ..evidence::Ran::default() };
         CommandPattern::from(pattern.to_owned()).matches(&command).ok().map(|found| found.is_yes())
     }
 

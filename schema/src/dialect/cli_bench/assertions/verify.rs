@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     claim::AssertionType,
     observed::{After, near_text, output, shown},
-    output_equals::differs,
+    output::differs,
 };
 use crate::{
     act::Act,

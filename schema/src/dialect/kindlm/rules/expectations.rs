@@ -1,0 +1,132 @@
+//! Expectations of a test: texts that exclude each other, and expectations that always hold or are never checked.
+
+use crate::{
+    dialect::kindlm::facts::expects,
+    finding::{MessageParts, Report},
+    lint_node::LintNode,
+    problem::{Code, Severity},
+    rules::missing_variable::WRITE_VALUE,
+    template::placeholders,
+};
+
+use super::{prompts::unexpanded, tool_calls};
+
+/// Help for two expectations that exclude each other.
+const ONE_OF_TWO: &str = "remove one of the two";
+
+/// Default maximum number of replies of a test.
+const MAX_TURNS: f64 = 10.0;
+
+/// Checks the expectations of a test and of its replies.
+pub(crate) fn check(test: &LintNode<'_>, report: &mut Report) {
+    // A command has its own tools and replies.
+    let asks_model = test.get("prompt").is_some() && test.get("command").is_none();
+    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
+    let vars = test.get("vars").map(|vars| vars.entries()).unwrap_or_default();
+    let expects: Vec<LintNode<'_>> = expects(test, &turns).collect();
+    for expect in &expects {
+        check_texts(expect, report);
+        if !vars.is_empty() {
+            check_placeholders(expect, &vars, report);
+        }
+    }
+    tool_calls::check(test, asks_model, &expects, report);
+    if let Some(expect) = test.get("expect").filter(|_| are_idle(&expects)) {
+        let help = "add an expectation about what must happen, such as `contains`";
+        // A model answers in most cases, and a test may only be about what it must not say.
+        report.push(if asks_model {
+            let words = MessageParts::new("an empty reply without tool calls meets all of these expectations");
+            expect.head_absence(Code::VacuousClaim, words.help(help)).with_severity(Severity::Hint)
+        } else {
+            let words = MessageParts::new("a command that does nothing meets all of these expectations");
+            expect.head_absence(Code::VacuousClaim, words.note("its exit code is not checked").help(help))
+        });
+    }
+    let most = test.get("maxTurns").and_then(|most| most.number()).unwrap_or(MAX_TURNS);
+    let is_behind = |index: usize| asks_model && index as f64 >= most && most >= 1.0;
+    for (_, turn) in turns.iter().enumerate().filter(|(index, _)| is_behind(*index)) {
+        let words = MessageParts::new("this reply is never checked")
+            .note(format!("the conversation ends after reply {most}"))
+            .help("raise `maxTurns`, or remove the reply");
+        report.push(turn.head_problem(Code::Unchecked, words));
+    }
+}
+
+/// Reports texts that the output must and must not contain.
+fn check_texts(expect: &LintNode<'_>, report: &mut Report) {
+    const WANTED: &str = "this must be in the output";
+    let texts = |path: &[&str]| expect.find(path).map(|list| list.texts()).unwrap_or_default();
+    let mut push = |node: &LintNode<'_>, message: String, help: &str, label, other: &LintNode<'_>| {
+        report.push(node.problem(Code::Contradiction, MessageParts::new(message).help(help)).with(label, other));
+    };
+    let holds = |text: &str, part: &str| !part.is_empty() && text.to_lowercase().contains(&part.to_lowercase());
+    let contains = texts(&["output", "contains"]);
+    for (text, node) in texts(&["output", "notContains"]) {
+        if let Some((wanted, first)) = contains.iter().find(|(wanted, _)| holds(wanted, text)) {
+            let message = format!("the output must contain `{wanted}`, but must not contain `{text}`");
+            push(&node, message, ONE_OF_TWO, WANTED, first);
+        }
+    }
+    if let Some((most, limit)) = expect.find(&["output", "maxLength"]).and_then(|node| Some((node.number()?, node)))
+        && let Some((wanted, first)) = contains.iter().find(|(wanted, _)| wanted.encode_utf16().count() as f64 > most)
+    {
+        let message = format!("`{wanted}`, which the output must contain, is longer than `maxLength: {most}`");
+        push(&limit, message, "raise `maxLength`", WANTED, first);
+    }
+    let deny = texts(&["guardrails", "keywords", "deny"]);
+    let denied = |text: &str| deny.iter().find(|(word, _)| holds(text, word));
+    let mut allow = texts(&["guardrails", "keywords", "allow"]);
+    if !allow.iter().all(|(text, _)| denied(text).is_some()) {
+        allow.clear();
+    }
+    for (text, node) in contains.iter().chain(&allow) {
+        if let Some((word, first)) = denied(text) {
+            let message = format!("the output must contain `{text}`, but `deny` has `{word}`");
+            push(node, message, ONE_OF_TWO, "denied here", first);
+        }
+    }
+}
+
+/// Reports texts below a node that contain a variable of the test.
+fn check_placeholders(node: &LintNode<'_>, vars: &[(String, LintNode<'_>)], report: &mut Report) {
+    for found in placeholders(node.text().unwrap_or_default()) {
+        if vars.iter().any(|(name, _)| name == found.name) {
+            let words = unexpanded(found.text).note("variables are not expanded in `expect`").help(WRITE_VALUE);
+            let finding = node.part_problem(found.text, Code::MissingVariable, words);
+            report.push(finding.with_severity(Severity::Warning));
+        }
+    }
+    // An alias may repeat any number of texts.
+    if node.is_own() {
+        node.items().iter().for_each(|item| check_placeholders(item, vars, report));
+        node.entries().iter().for_each(|(_, member)| check_placeholders(member, vars, report));
+    }
+}
+
+/// Whether there are expectations, and an empty reply without tool calls meets all of them.
+fn are_idle(expects: &[LintNode<'_>]) -> bool {
+    let mut forbids_something = false;
+    let mut is_idle = |(key, part): &(String, LintNode<'_>)| {
+        // An empty list is reported separately.
+        let has = |keys: &[&str]| part.find(keys).is_some_and(|list| !list.is_empty());
+        let (only, forbids): (&[&str], bool) = match key.as_str() {
+            "output" => (&["format", "notContains", "maxLength"], has(&["notContains"])),
+            "guardrails" => {
+                let is_off = part.find(&["pii", "enabled"]).and_then(|it| it.bool()) == Some(false);
+                (&["pii", "keywords"], part.get("pii").is_some() && !is_off || has(&["keywords", "deny"]))
+            }
+            "toolCalls" => {
+                forbids_something |= !part.is_empty();
+                return part.is_list() && part.items().iter().all(tool_calls::is_forbidden);
+            }
+            "latency" | "cost" => return true,
+            _ => return false,
+        };
+        forbids_something |= forbids;
+        let is_json = part.text_at("format").is_some_and(|format| format != "text");
+        let has_allowed = has(&["keywords", "allow"]);
+        let is_other = |(key, _): &(String, LintNode<'_>)| !only.contains(&key.as_str());
+        part.is_mapping() && !is_json && !has_allowed && !part.entries().iter().any(is_other)
+    };
+    expects.iter().flat_map(LintNode::entries).all(|entry| is_idle(&entry)) && forbids_something
+}
