@@ -41,6 +41,7 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
+    lint_node::LintNode,
     pattern::{Invalid, LetterCase, PatternUse},
     problem::{Problem, Severity},
     relations::{CrossItemRule, Facts},
@@ -50,7 +51,7 @@ use crate::{
     walk::Value,
 };
 
-use rules::{missing_key, stale_files, unknown_type, yaml};
+use rules::{keys, scenario, stale_files, unknown_type, yaml};
 
 /// The ClawSpec format.
 pub(crate) struct ClawSpec;
@@ -154,7 +155,7 @@ impl Format for ClawSpec {
     }
 
     fn explain(&self, context: &Context<'_>, finding: Finding) -> Finding {
-        rules::explain(context, finding)
+        keys::explain(context, finding)
     }
 
     fn knows(&self, fault: &Fault, document: &Document) -> bool {
@@ -183,12 +184,15 @@ impl Format for ClawSpec {
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
             Definition::Root(file) => rules::report_root(file, node, files, report),
-            Definition::Item(file, list) => rules::report_item(file, list, node, files, report),
+            Definition::Item(file, _) if file == SpecFile::CLAWSPEC_SCENARIOS => {
+                scenario::check(&LintNode::root(node), files, report);
+            }
+            Definition::Item(..) => {}
         }
     }
 
     fn report_value(&self, value: &Value<'_, '_>, report: &mut Report) {
-        yaml::check_scalar(value, report);
+        yaml::check(value, report);
     }
 
     fn facts(&self, file: SpecFile, _: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
@@ -200,7 +204,7 @@ impl Format for ClawSpec {
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
-        missing_key::fix_across(root, problems);
+        keys::fix_across(root, problems);
         stale_files::fix_across(root, problems);
     }
 

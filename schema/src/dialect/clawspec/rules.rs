@@ -1,29 +1,26 @@
-//! Checks of ClawSpec files that a schema cannot express: calls the rules for each part of a file.
+//! Checks of ClawSpec files that a schema cannot express.
 //!
-//! As in every dialect, the result of [`report_item`] depends only on the item's node and on files, so that it can be
-//! cached. [`explain`] adds the format's knowledge to violations of the schema.
+//! As in every dialect, the result about an item depends only on its node and on files, so that it can be cached.
 
 mod assertions;
 pub(crate) mod contract;
 mod handoff;
+pub(crate) mod keys;
 mod ledger;
-pub(crate) mod missing_key;
 mod pipeline;
-mod scenario;
+pub(crate) mod scenario;
 pub(crate) mod stale_files;
 mod target;
-mod unknown_key;
 pub(crate) mod unknown_type;
 pub(crate) mod yaml;
 
 use crate::{
     document::NodeRef,
     files::Files,
-    finding::{Explanation, Finding, Location, MessageParts, Report},
+    finding::{MessageParts, Report},
     json_schema::SpecFile,
     lint_node::LintNode,
-    problem::{Code, Fix, Severity},
-    validate::{Context, Definition},
+    problem::{Code, Severity},
 };
 
 use super::{kinds::ContractFile, paths::is_placed};
@@ -31,50 +28,10 @@ use super::{kinds::ContractFile, paths::is_placed};
 /// Consequence of what ClawSpec's parser or schema does not allow.
 const REJECTED: &str = "ClawSpec rejects the file";
 
-/// What the format knows better about a violation of the schema.
-#[derive(Clone, Debug, Default)]
-struct Better {
-    message: Option<String>,
-    note: Option<String>,
-    help: Option<String>,
-    fixes: Option<Vec<Fix>>,
-    /// Whether a preferred fix shows that the general rule knows it better.
-    yields: bool,
-}
-
-impl Explanation for Better {
-    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
-        if self.yields && said.fixes.iter().any(|fix| fix.preferred) {
-            return said;
-        }
-        let better = self.clone();
-        MessageParts {
-            message: better.message.unwrap_or(said.message),
-            note: better.note.or(said.note),
-            help: better.help.or(said.help),
-            fixes: better.fixes.unwrap_or(said.fixes),
-            ..said
-        }
-    }
-}
-
-/// Adds the format's knowledge to a violation of the schema.
-pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
-    if finding.code() == Code::UnknownKey && context.file.has_cases() {
-        return unknown_key::explain(context, finding);
-    }
-    let is_missing = finding.code() == Code::MissingField;
-    match is_missing.then(|| missing_key::better(context, finding.at())).flatten() {
-        Some(better) => finding.explained(better),
-        None => finding,
-    }
-}
-
 /// Reports problems outside of the items, and between them. Pointers and ranges are absolute.
 pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
     let root = &LintNode::root(root);
-    yaml::check_text(root.node.document(), report);
-    yaml::check(root.node, Definition::Root(file), Definition::lists(file), report);
+    yaml::check_root(root, report);
     match ContractFile::of(file) {
         ContractFile::Scenarios => {
             target::check_scenarios(root, files, report);
@@ -96,20 +53,6 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
         ContractFile::Ledger => ledger::check(root, files, report),
         ContractFile::Baselines => {}
         ContractFile::Settings => check_settings(root, files, report),
-    }
-}
-
-/// Reports problems in one item of a top-level list. Pointers are relative to it, ranges as the nodes return them.
-pub(crate) fn report_item(
-    file: SpecFile,
-    list: &'static str,
-    item: NodeRef<'_>,
-    files: &dyn Files,
-    report: &mut Report,
-) {
-    yaml::check(item, Definition::Item(file, list), &[], report);
-    if file == SpecFile::CLAWSPEC_SCENARIOS {
-        scenario::check(&LintNode::root(item), files, report);
     }
 }
 

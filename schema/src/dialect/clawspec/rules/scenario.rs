@@ -24,7 +24,7 @@ pub(super) fn fields() -> &'static [Field] {
 }
 
 /// Checks a scenario.
-pub(super) fn check(scenario: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
+pub(crate) fn check(scenario: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let name = scenario.get("name");
     let placeholders = name.as_ref().and_then(LintNode::text).map(trimmed_placeholders).unwrap_or_default();
     if let Some((name, found)) = name.zip(placeholders.iter().find(|found| variable(found.name).is_some())) {

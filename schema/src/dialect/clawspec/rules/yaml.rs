@@ -5,74 +5,47 @@ use std::ops::Range;
 use super::REJECTED;
 use crate::{
     check::time,
-    document::{Document, NodeRef, Scalar, Shape, Style, Way, is_ambiguous},
+    document::{EntryRef, NodeRef, Scalar, Shape, Style, is_ambiguous},
     finding::{Finding, MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
     rules::unquoted_template,
     shape::{Compared, Type},
-    validate::{Definition, describe},
+    validate::describe,
     walk::Value,
 };
 
-/// Checks the values and keys of a part of a file, except for the values of some keys.
-pub(crate) fn check(root: NodeRef<'_>, definition: Definition, without: &[&str], report: &mut Report) {
-    let takes_text = |node: &LintNode<'_>| {
-        let shape = definition.shape().below(&node.at, Some(root));
-        shape.is_some_and(|shape| shape.kind() == Type::Text)
-    };
-    check_below(&Member { node: root, key: None, way: Way::Root }, without, &takes_text, report);
+/// Checks a value, and its keys.
+pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+    check_node(value.node, &|| value.lint_node(), report);
+    check_text(value, report);
+    check_ambiguous(value, report);
 }
 
-/// A value, with its key and its path. Few are named by a finding, so their pointers are made on request.
-struct Member<'s, 'd> {
-    node: NodeRef<'d>,
-    key: Option<NodeRef<'d>>,
-    way: Way<'s>,
+/// Checks the root of a file, and the text.
+pub(super) fn check_root(root: &LintNode<'_>, report: &mut Report) {
+    if root.node.shape() != Shape::Scalar {
+        check_node(root.node, &|| root.clone(), report);
+    }
+    check_tabs(root.node, report);
 }
 
-impl<'d> Member<'_, 'd> {
-    fn lint_node(&self) -> LintNode<'d> {
-        LintNode { node: self.node, key: self.key, at: self.way.pointer() }
-    }
-}
-
-/// Checks a value, and the values and keys in it. `takes_text` returns whether a value must be a string.
-fn check_below(
-    member: &Member<'_, '_>,
-    without: &[&str],
-    takes_text: &dyn Fn(&LintNode<'_>) -> bool,
-    report: &mut Report,
-) {
-    if member.node.alias().is_some() {
-        return;
-    }
-    check_marks(member, report);
-    check_value(member, takes_text, report);
-    for (index, node) in member.node.items().enumerate() {
-        check_below(&Member { node, key: None, way: Way::Item(&member.way, index) }, &[], takes_text, report);
-    }
-    for entry in member.node.entries() {
-        let name = entry.key.key_name();
-        let below = Member { node: entry.value, key: Some(entry.key), way: Way::Entry(&member.way, &name) };
-        check_key(member, &below, entry.key, report);
-        if !without.contains(&&*name) {
-            check_below(&below, &[], takes_text, report);
-        }
-    }
-}
-
-/// Checks the anchor and the tag of a value.
-fn check_marks(member: &Member<'_, '_>, report: &mut Report) {
-    let node = member.node.resolved();
+/// Checks the anchor, the tag and the keys of a node. Few are named by a finding, so locations are made on request.
+fn check_node<'d>(node: NodeRef<'d>, place: &dyn Fn() -> LintNode<'d>, report: &mut Report) {
     let is_name = |name: &str| name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter));
     if let Some(name) = node.anchor().filter(|name| !is_name(name)) {
         let words = MessageParts::new(format!("`&{name}` is not a valid anchor name"))
             .note(REJECTED)
             .help("use only ASCII letters, digits, `-` and `_`");
-        report.push(member.lint_node().head_problem(Code::Syntax, words));
+        report.push(place().head_problem(Code::Syntax, words));
     }
-    let Some(written) = node.tag().filter(|tag| *tag != "!") else { return };
+    if let Some(tag) = node.tag().filter(|tag| *tag != "!") {
+        check_tag(node, tag, place, report);
+    }
+    node.entries().for_each(|entry| check_key(node, entry, place, report));
+}
+
+fn check_tag<'d>(node: NodeRef<'d>, written: &str, place: &dyn Fn() -> LintNode<'d>, report: &mut Report) {
     let core = written.strip_prefix("tag:yaml.org,2002:");
     let tag = core.map_or_else(|| written.to_owned(), |core| format!("!!{core}"));
     let known = core.and_then(|core| {
@@ -101,19 +74,19 @@ fn check_marks(member: &Member<'_, '_>, report: &mut Report) {
         }
         Some(_) => return,
     };
-    report.push(member.lint_node().problem(Code::InvalidValue, words.note(REJECTED)));
+    report.push(place().problem(Code::InvalidValue, words.note(REJECTED)));
 }
 
 /// Checks a value that PyYAML does not read as a string, although it seems to be one.
-fn check_value(member: &Member<'_, '_>, takes_text: &dyn Fn(&LintNode<'_>) -> bool, report: &mut Report) {
-    let node = member.node.resolved();
+fn check_text(value: &Value<'_, '_>, report: &mut Report) {
+    let node = value.node;
     let Some(text) = node.text() else { return };
     let is_date = node.scalar() == Some(Scalar::Timestamp);
     let is_sign = matches!(text, "=" | "<<") && node.style() == Some(Style::Plain) && node.tag().is_none();
     if !is_date && !is_sign {
         return;
     }
-    let lint_node = member.lint_node();
+    let lint_node = value.lint_node();
     let (code, words) = if is_sign {
         let message = format!("`{text}` is not a string in YAML 1.1");
         (Code::InvalidValue, MessageParts::new(message).note(REJECTED))
@@ -123,7 +96,7 @@ fn check_value(member: &Member<'_, '_>, takes_text: &dyn Fn(&LintNode<'_>) -> bo
     } else {
         // ClawSpec cannot send a date.
         let is_sent = lint_node.at.as_str().starts_with("/when/params/");
-        if !is_sent && !takes_text(&lint_node) {
+        if !is_sent && value.shape().is_none_or(|shape| shape.kind() != Type::Text) {
             return;
         }
         let note = match (is_sent, node.tag()) {
@@ -138,16 +111,21 @@ fn check_value(member: &Member<'_, '_>, takes_text: &dyn Fn(&LintNode<'_>) -> bo
     report.push(lint_node.problem(code, words).unless_wrong(lint_node.at.clone()));
 }
 
-/// Checks a key: a list or a mapping, or that of a merge.
-fn check_key(mapping: &Member<'_, '_>, member: &Member<'_, '_>, key: NodeRef<'_>, report: &mut Report) {
+/// Checks a key of a mapping: a list or a mapping, or that of a merge.
+fn check_key<'d>(
+    mapping: NodeRef<'d>,
+    EntryRef { key, value }: EntryRef<'d>,
+    place: &dyn Fn() -> LintNode<'d>,
+    report: &mut Report,
+) {
+    let at = || place().at.key(&key.key_text());
     if key.text() == Some("<<") && key.style() == Some(Style::Plain) {
         let fits = |node: NodeRef<'_>| node.shape() == Shape::Mapping;
-        let value = member.node;
         let is_merged = fits(value) || value.shape() == Shape::Sequence && value.items().all(fits);
         if !is_merged && value.shape() != Shape::Dangling {
             let message = format!("expected a mapping for `<<`, found {}", describe(value));
-            let words = MessageParts::new(message).note(REJECTED);
-            report.push(member.lint_node().problem(Code::WrongType, words));
+            let lint_node = LintNode { node: value, key: Some(key), at: at() };
+            report.push(lint_node.problem(Code::WrongType, MessageParts::new(message).note(REJECTED)));
         }
     }
     let kind = match key.shape() {
@@ -155,13 +133,12 @@ fn check_key(mapping: &Member<'_, '_>, member: &Member<'_, '_>, key: NodeRef<'_>
         Shape::Mapping => "mapping",
         Shape::Scalar | Shape::Dangling => return,
     };
-    let at = member.way.pointer();
     if unquoted_template::is_template(key) {
         let words = MessageParts::new("a string that begins with `{{` needs quotes");
-        report.push(Finding::stated(Code::UnquotedTemplate, words, at, key.range()));
-    } else if unquoted_template::of(&mapping.way.pointer(), mapping.node).is_none() {
+        report.push(Finding::stated(Code::UnquotedTemplate, words, at(), key.range()));
+    } else if unquoted_template::of(&place().at, mapping).is_none() {
         let words = MessageParts::new(format!("expected a string as the key, found a {kind}")).note(REJECTED);
-        report.push(Finding::stated(Code::InvalidValue, words, at, key.range()));
+        report.push(Finding::stated(Code::InvalidValue, words, at(), key.range()));
     }
 }
 
@@ -191,7 +168,7 @@ fn with_quotes(words: MessageParts, node: &LintNode<'_>, text: &str) -> MessageP
 }
 
 /// Reports a plain scalar that YAML 1.1 reads differently than YAML 1.2, where any value is allowed.
-pub(crate) fn check_scalar(value: &Value<'_, '_>, report: &mut Report) {
+fn check_ambiguous(value: &Value<'_, '_>, report: &mut Report) {
     let node = value.node;
     let is_plain = || node.style() == Some(Style::Plain) && value.compared() == Some(Compared::Output);
     let Some(text) = node.text().filter(|text| is_ambiguous(text) && is_plain()) else { return };
@@ -213,20 +190,30 @@ pub(crate) fn check_scalar(value: &Value<'_, '_>, report: &mut Report) {
 }
 
 /// Checks the whole text for tabs where PyYAML allows only spaces.
-pub(crate) fn check_text(document: &Document, report: &mut Report) {
+fn check_tabs(root: NodeRef<'_>, report: &mut Report) {
+    let document = root.document();
     // Most files have no tabs.
     if !document.is_intact() || !document.has_tab() {
         return;
     }
-    let text = document.text();
-    for (number, line) in text.lines().enumerate() {
+    let mut contents = Vec::new();
+    add_contents(root, &mut contents);
+    let is_content = |offset: usize| {
+        let before = contents.partition_point(|range| range.start <= offset);
+        before > 0 && contents[before - 1].contains(&offset)
+    };
+    for (number, line) in document.text().lines().enumerate() {
         let line = String::from(line);
-        let start = text.line_to_byte(number);
+        let start = document.text().line_to_byte(number);
+        let is_comment = |before: &str| {
+            let begins = |at| at == 0 || before[..at].ends_with([' ', '\t']);
+            before.match_indices('#').any(|(at, _)| begins(at) && !is_content(start + at))
+        };
         let mut from = 0;
         while let Some(at) = line[from..].find('\t').map(|at| from + at) {
             let end = line.len() - line[at..].trim_start_matches('\t').len();
             from = end;
-            if is_content(document, start + at) || is_comment(document, &line[..at], start) {
+            if is_content(start + at) || is_comment(&line[..at]) {
                 continue;
             }
             let range = start + at..start + end;
@@ -240,42 +227,26 @@ pub(crate) fn check_text(document: &Document, report: &mut Report) {
     }
 }
 
-/// Whether an offset is inside a quoted string or a block scalar.
-fn is_content(document: &Document, offset: usize) -> bool {
-    let pointer = document.pointer_at(offset);
-    let holds = |node: NodeRef<'_>| {
-        let quoted = matches!(node.style(), Some(Style::SingleQuoted | Style::DoubleQuoted));
-        let block = matches!(node.style(), Some(Style::Literal | Style::Folded));
-        let range = node.own_range();
-        let text = document.text();
-        // The first line of a block scalar is its header, and blanks may follow its last word.
-        let head = block && text.byte_to_line(range.start) == text.byte_to_line(offset);
-        let behind = block && offset >= range.end && blank(document, range.end..offset);
-        (quoted || block && !head) && (range.contains(&offset) || behind)
-    };
-    let Some(node) = document.find(&pointer).map(NodeRef::resolved) else { return false };
-    let key = pointer.parent().and_then(|parent| document.find(&parent)?.entry(&pointer.last()?));
-    holds(node) || key.is_some_and(|entry| holds(entry.key)) || ends_block(document, offset, holds)
-}
-
-/// Whether a blank line belongs to the block scalar above it.
-fn ends_block(document: &Document, offset: usize, holds: impl Fn(NodeRef<'_>) -> bool) -> bool {
-    let text = document.text();
-    let line_start = text.line_to_byte(text.byte_to_line(offset));
-    let before = String::from(text.byte_slice(..line_start));
-    let last = before.trim_end().len();
-    if line_start == offset || last == 0 || !blank(document, line_start..offset) {
-        return false;
+/// Adds the ranges of quoted strings and block scalars, in their order.
+fn add_contents(node: NodeRef<'_>, contents: &mut Vec<Range<usize>>) {
+    if node.alias().is_some() {
+        return;
     }
-    document.find(&document.pointer_at(last - 1)).map(NodeRef::resolved).is_some_and(holds)
-}
-
-fn blank(document: &Document, range: Range<usize>) -> bool {
-    document.text().get_byte_slice(range).is_some_and(|slice| slice.chars().all(char::is_whitespace))
-}
-
-fn is_comment(document: &Document, before: &str, start: usize) -> bool {
-    before
-        .match_indices('#')
-        .any(|(at, _)| (at == 0 || before[..at].ends_with([' ', '\t'])) && !is_content(document, start + at))
+    let (range, text) = (node.own_range(), node.document().text());
+    match node.style() {
+        Some(Style::SingleQuoted | Style::DoubleQuoted) => contents.push(range),
+        // The first line of a block scalar is its header, and blanks may follow its last word.
+        Some(Style::Literal | Style::Folded) => {
+            let head = text.byte_to_line(range.start) + 1;
+            let behind = text.byte_slice(range.end..);
+            let blanks = behind.chars().take_while(|letter| letter.is_whitespace()).map(char::len_utf8);
+            contents.push(text.line_to_byte(head)..range.end + blanks.sum::<usize>());
+        }
+        Some(Style::Plain) | None => {}
+    }
+    node.items().for_each(|item| add_contents(item, contents));
+    for entry in node.entries() {
+        add_contents(entry.key, contents);
+        add_contents(entry.value, contents);
+    }
 }
