@@ -14,13 +14,14 @@ use crate::{
         config::Backend,
         lower::settings,
         statements,
-        template::variable,
+        template::{CALLEE_RUN_ID, variable},
         words::of_file,
     },
     document::{NodeRef, Pointer, Scalar},
     edit,
     files::Files,
     finding::{MessageParts, Report},
+    json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix, SettingsCondition, Severity},
     shape::holds,
@@ -148,16 +149,21 @@ const MAX_ASKED: usize = 100;
 /// Returns the paths of the artifacts that the assertions of a part refer to, each once, without invalid ones.
 pub(super) fn artifact_paths(root: NodeRef<'_>) -> Vec<String> {
     static PROBLEMS: LazyLock<Value> = LazyLock::new(of_file);
+    let is_handoff = root.get("assertions").is_some();
+    let has_value = |name: &str| {
+        let is_here = |file: &SpecFile| is_handoff || *file == SpecFile::CLAWSPEC_SCENARIOS;
+        name != CALLEE_RUN_ID && variable(name).is_some_and(|variable| variable.files.iter().any(is_here))
+    };
     let is_wrong = |path: NodeRef<'_>, text: &str| {
         PROBLEMS.as_array().into_iter().flatten().any(|problem| holds(&problem["if"], path))
-            || trimmed_placeholders(text).iter().any(|found| variable(found.name).is_none())
+            || !trimmed_placeholders(text).iter().all(|found| has_value(found.name))
     };
     let mut paths: Vec<String> = Vec::new();
     let blocks = [Some(root), root.get("assertions"), root.get("final_assertions")];
     for list in blocks.into_iter().flatten().flat_map(|block| LISTS.iter().filter_map(move |key| block.get(key))) {
         for assertion in list.items().take(MAX_ASKED) {
-            let info = TypeInfo::of(&LintNode::root(assertion));
-            if info.is_some_and(|info| info.category == Category::Artifact)
+            let kind = assertion.get("type").and_then(NodeRef::as_str);
+            if kind.is_some_and(|kind| kind.starts_with("artifact_"))
                 && let Some(path) = assertion.get("path")
                 && let Some(text) = path.as_str()
                 && !text.is_empty()
