@@ -56,7 +56,6 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, 
     }
 }
 
-/// Checks the settings of a workspace.
 fn check_settings(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     if files.place().ends_with("clawspec.yml") {
         let words = MessageParts::new("`clawspec.yml` has no effect")

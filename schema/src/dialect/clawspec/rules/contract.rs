@@ -23,7 +23,6 @@ use crate::{
     validate::is_damaged,
 };
 
-/// Checks a contract.
 pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let siblings = siblings(root, files);
     check_names(root, &siblings, report);

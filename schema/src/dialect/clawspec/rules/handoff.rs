@@ -22,7 +22,6 @@ use crate::{
     words::all_of,
 };
 
-/// Checks a contract.
 pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let list = |phase: &str| root.find(&["assertions", phase]).filter(LintNode::is_list);
     let (before, after) = (list("pre_delegation"), list("post_delegation"));

@@ -18,7 +18,6 @@ use crate::{
     words::nearest,
 };
 
-/// Checks a ledger.
 pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let base = base(files.place());
     let mut contracts = Contracts::new(base, files);

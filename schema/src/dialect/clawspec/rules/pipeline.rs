@@ -25,7 +25,6 @@ use crate::{
     words::nearest,
 };
 
-/// Checks a contract.
 pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let stages = root.get("stages").filter(LintNode::is_list);
     let items = stages.as_ref().map(LintNode::items).unwrap_or_default();

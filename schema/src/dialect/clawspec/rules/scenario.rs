@@ -23,7 +23,6 @@ pub(super) fn fields() -> &'static [Field] {
     &FIELDS
 }
 
-/// Checks a scenario.
 pub(crate) fn check(scenario: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let name = scenario.get("name");
     let placeholders = name.as_ref().and_then(LintNode::text).map(trimmed_placeholders).unwrap_or_default();

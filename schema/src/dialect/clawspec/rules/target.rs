@@ -15,11 +15,8 @@ use crate::{
     words::nearest_file,
 };
 
-/// A directory as a target.
 struct Target<'d> {
-    /// Path as written.
     path: LintNode<'d>,
-    /// Key of the path.
     key: &'static str,
     /// Directory, relative to the root.
     wanted: String,
