@@ -16,7 +16,7 @@ use crate::{
     problem::{Code, Fix, Severity},
     shape::{self, Shape, Word, scalar},
     template::{self, KnownValue, trimmed_placeholders},
-    validate::in_seconds,
+    validate::{describe, in_seconds},
     walk::Value,
     words::{all_of, nearest},
 };
@@ -75,9 +75,13 @@ fn declared(problem: &'static Json, value: &Value<'_, '_>) -> Option<Finding> {
         None => owner.clone(),
     };
     let written = place.node.text().unwrap_or_default();
-    let fill = |words: &str| words.replace("{value}", written);
+    let fill = |words: &str| words.replace("{found}", &describe(place.node)).replace("{value}", written);
     let code = Code::parse(text("code")?)?;
-    let mut words = MessageParts::new(fill(text("message")?));
+    let message = fill(text("message")?);
+    let mut words = match text("name") {
+        Some(name) => MessageParts::naming(message, name),
+        None => MessageParts::new(message),
+    };
     words.note = text("note").map(fill);
     words.help = text("help").map(fill);
     let holder = || if text("at").is_some() { Some(owner.clone()) } else { Some(value.holder()?.lint_node()) };
@@ -94,7 +98,11 @@ fn declared(problem: &'static Json, value: &Value<'_, '_>) -> Option<Finding> {
     };
     let is_set = |name: &str| problem[name] == Json::Bool(true);
     let finding = if is_set("unless-wrong") { finding.unless_wrong(place.at.clone()) } else { finding };
-    Some(if is_set("instead") { finding.instead_of(Scope::At(place.at.clone())) } else { finding })
+    if !is_set("instead") {
+        return Some(finding);
+    }
+    let same = Scope::CodeAt(code, place.at.clone());
+    Some(finding.instead_of(Scope::At(place.at.clone())).instead_of(same))
 }
 
 /// Adds the fix that a problem declares.
@@ -336,7 +344,7 @@ mod tests {
         for problem in found {
             let keywords = problem.as_object().unwrap();
             let known = [
-                "if", "at", "code", "severity", "message", "note", "help", "fix", "underline", "unless-wrong",
+                "if", "at", "code", "severity", "message", "name", "note", "help", "fix", "underline", "unless-wrong",
                 "instead",
             ];
             assert!(keywords.keys().all(|key| known.contains(&key.as_str())), "{problem}");

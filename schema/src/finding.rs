@@ -1,7 +1,7 @@
 //! Findings: problems as data, that is, the rule and the location. Checks only add findings. [`Report::resolve`]
 //! decides which of several findings at a location is reported; only then does [`Report::problems`] render them.
 
-use std::{cell::OnceCell, fmt::Debug, ops::Range};
+use std::{fmt::Debug, ops::Range};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -113,7 +113,6 @@ pub struct Location<'d> {
     pub(crate) at: &'d Pointer,
     /// The bytes to underline.
     pub(crate) range: &'d Range<usize>,
-    found: &'d PartFindings<'d>,
 }
 
 impl<'d> Location<'d> {
@@ -141,58 +140,6 @@ impl<'d> Location<'d> {
     /// Returns the edits that replace the value.
     pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace(self.node()?, words)
-    }
-
-    /// Returns the edits that replace the underlined part of a string, if it is written without escapes.
-    pub(crate) fn with_part(&self, part: &str, words: impl Into<String>) -> Option<Vec<Edit>> {
-        self.lint_node()?.with_part(self.range, part, words)
-    }
-
-    /// Whether there is a warning or an error about the value at a location.
-    pub(crate) fn is_wrong(&self, at: &Pointer) -> bool {
-        self.found.wrong().contains(at)
-    }
-}
-
-/// Findings of one part of a document, by location.
-struct PartFindings<'f> {
-    findings: &'f [Finding],
-    wrong: OnceCell<FxHashSet<Pointer>>,
-}
-
-impl<'f> PartFindings<'f> {
-    fn new(findings: &'f [Finding]) -> PartFindings<'f> {
-        PartFindings { findings, wrong: OnceCell::new() }
-    }
-
-    /// Returns the locations with a warning or an error.
-    fn wrong(&self) -> &FxHashSet<Pointer> {
-        self.wrong.get_or_init(|| self.findings.iter().filter(|it| it.is_wrong()).map(|it| it.at.clone()).collect())
-    }
-}
-
-/// Text of a problem and its fixes: see [`Problem`] for each part.
-#[derive(Clone, Debug)]
-pub struct MessageParts {
-    pub(crate) message: String,
-    pub(crate) note: Option<String>,
-    pub(crate) help: Option<String>,
-    pub(crate) listing: Option<Listing>,
-    pub(crate) subject: Option<Subject>,
-    pub(crate) fixes: Vec<Fix>,
-}
-
-impl MessageParts {
-    /// Creates the text from a message: one lower-case clause without a final period.
-    pub fn new(message: impl Into<String>) -> MessageParts {
-        MessageParts {
-            message: message.into(),
-            note: None,
-            help: None,
-            listing: None,
-            subject: None,
-            fixes: Vec::new(),
-        }
     }
 
     /// Creates a message that ends with a name. Problems that differ only in this name are merged.
@@ -527,10 +474,8 @@ impl Report {
 
     /// Renders the findings in the order in which they were added. Locations are relative to `root`.
     pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
-        let found = PartFindings::new(&self.findings);
-        let words = |finding: &Finding| {
-            finding.rule.message(&Location { root, at: &finding.at, range: &finding.range, found: &found })
-        };
+        let words =
+            |finding: &Finding| finding.rule.message(&Location { root, at: &finding.at, range: &finding.range });
         let worded: Vec<MessageParts> = self.findings.iter().map(words).collect();
         self.findings.into_iter().zip(worded).map(|(finding, words)| finding.problem(words)).collect()
     }

@@ -202,11 +202,6 @@ impl<'d> LintNode<'d> {
         Finding::stated(code, words, self.at.clone(), self.text_range())
     }
 
-    /// Creates a finding at the first occurrence of a part of a string, as [`LintNode::part`] finds it.
-    pub(crate) fn part_finding(&self, part: &str, rule: impl Rule + 'static) -> Finding {
-        Finding::new(rule, self.at.clone(), self.part(part, 0))
-    }
-
     /// Creates a finding at the first occurrence of a part of a string, with this text.
     pub(crate) fn part_problem(&self, part: &str, code: Code, words: MessageParts) -> Finding {
         Finding::stated(code, words, self.at.clone(), self.part(part, 0))

@@ -130,7 +130,7 @@ fn scenarios(target: &str, name: &str) -> String {
     let values = [("%kind%", kind), ("%path%", &scalar(target)), ("%trigger%", &trigger)];
     let mut text = filled(include_str!("new_file/scenarios.yaml.txt"), &values);
     let log_path = Config::default().log_path();
-    text.extend(clawspec::negative_scenario::lines(&log_path).map(|line| format!("  {line}\n")));
+    text.extend(clawspec::rules::contract::negative_scenario(&log_path).map(|line| format!("  {line}\n")));
     text
 }
 

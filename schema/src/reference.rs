@@ -265,8 +265,10 @@ fn reported(shape: &Shape, fields: &[Field], out: &mut String) {
     let of_fields = fields.iter().filter(has_own).flat_map(|field| field.shape.problems());
     let mut lines: Vec<String> = Vec::new();
     for problem in shape.problems().chain(of_fields) {
-        let text = |name: &str| problem[name].as_str().unwrap_or_default().replace("{value}", "…");
-        let line = format!("- {} (`{}`)\n", text("message"), text("code"));
+        let text = |name: &str| problem[name].as_str().unwrap_or_default();
+        let message = text("message").replace("{value}", "…").replace("{found}", "…");
+        let named = problem["name"].as_str().map(|name| format!(" `{name}`")).unwrap_or_default();
+        let line = format!("- {message}{named} (`{}`)\n", text("code"));
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -33,7 +33,7 @@
 //!
 //! | keyword | at | value |
 //! |---|---|---|
-//! | `x-problems` | any value | a list of problems: `if` (a condition on the value, as in JSON Schema), `code`, `severity`, `message`, `note`, `help`, `at` (the key below which is underlined), `underline` (`key`), `fix`, `unless-wrong`, `instead`; `{value}` is the underlined text |
+//! | `x-problems` | any value | a list of problems: `if` (a condition on the value, as in JSON Schema), `code`, `severity`, `message`, `note`, `help`, `name` (ends the message; problems that differ only in it are merged), `at` (the key below which is underlined), `underline` (`key`), `fix`, `unless-wrong`, `instead`; `{value}` is the underlined text, `{found}` the value in words |
 //! | `x-non-empty` | a list, a mapping | with an empty one, nothing is checked: the help |
 //! | `x-unique` | a list of texts | a text in it twice is a mistake: `what` it is, `note`, `ignore-case` |
 //! | `x-literal` | a name, a path, or a list of them | wildcards are not expanded: `fails` or `passes` is the result of the assertion |

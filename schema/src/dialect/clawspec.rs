@@ -6,43 +6,29 @@
 
 pub(crate) mod agents;
 pub mod assertion;
-pub(crate) mod assertion_lists;
 pub mod assertions;
 pub mod baselines;
 pub mod claim;
 pub mod config;
 pub mod coverage;
 pub mod drift;
-pub(crate) mod facts;
 pub mod gateway_log;
 pub(crate) mod handoff;
-pub(crate) mod ignored_defaults;
-pub(crate) mod joined_type;
 pub(crate) mod kinds;
 pub(crate) mod ledger;
-pub(crate) mod ledger_contracts;
 pub(crate) mod likely;
 pub mod lower;
 pub mod measures;
-pub(crate) mod negative_scenario;
-pub(crate) mod parts;
 pub(crate) mod paths;
 pub mod pipeline;
 pub(crate) mod rules;
-pub(crate) mod scale;
 pub mod scenarios;
-pub(crate) mod siblings;
 mod signs;
-pub(crate) mod stage_contracts;
 pub mod stages;
 pub(crate) mod statements;
 pub(crate) mod structure;
-pub(crate) mod target;
 pub mod template;
 pub mod trigger;
-pub(crate) mod type_fields;
-pub(crate) mod typed_assertion;
-pub(crate) mod waiting;
 pub mod words;
 
 #[cfg(test)]
@@ -55,15 +41,17 @@ use crate::{
     files::Files,
     finding::{Finding, Report},
     json_schema::SpecFile,
+    lint_node::LintNode,
     pattern::{Invalid, LetterCase, PatternUse},
     problem::{Problem, Severity},
-    relations::{CrossItemRule, Facts, Items},
+    relations::{CrossItemRule, Facts},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     validate::{Context, Definition},
+    walk::Value,
 };
 
-use crate::dialect::clawspec::rules::{missing_field, syntax, unsupported_expression, vacuous_claim};
+use rules::{keys, scenario, stale_files, unknown_type, yaml};
 
 /// The ClawSpec format.
 pub(crate) struct ClawSpec;
@@ -167,11 +155,11 @@ impl Format for ClawSpec {
     }
 
     fn explain(&self, context: &Context<'_>, finding: Finding) -> Finding {
-        rules::explain(context, finding)
+        keys::explain(context, finding)
     }
 
     fn knows(&self, fault: &Fault, document: &Document) -> bool {
-        syntax::knows(fault, document)
+        unknown_type::knows(fault, document)
     }
 
     fn path(&self, path: &str, files: &dyn Files) -> Option<Result<String, &'static str>> {
@@ -196,37 +184,28 @@ impl Format for ClawSpec {
     fn report(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
         match definition {
             Definition::Root(file) => rules::report_root(file, node, files, report),
-            Definition::Item(file, list) => rules::report_item(file, list, node, files, report),
+            Definition::Item(file, _) if file == SpecFile::CLAWSPEC_SCENARIOS => {
+                scenario::check(&LintNode::root(node), files, report);
+            }
+            Definition::Item(..) => {}
         }
     }
 
-    fn facts(&self, file: SpecFile, list: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
-        let has_relations = matches!(
-            (kinds::ContractFile::of(file), list),
-            (kinds::ContractFile::Scenarios, "scenarios") | (kinds::ContractFile::Pipeline, "stages")
-        );
-        has_relations.then(|| facts::of(item))
+    fn report_value(&self, value: &Value<'_, '_>, report: &mut Report) {
+        yaml::check(value, report);
+    }
+
+    fn facts(&self, file: SpecFile, _: &'static str, item: NodeRef<'_>, _: &dyn Files) -> Option<Facts> {
+        (file == SpecFile::CLAWSPEC_SCENARIOS).then(|| stale_files::facts_of(item))
     }
 
     fn cross_item_rules(&self, file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
-        rules::cross_item_rules(file)
-    }
-
-    fn report_relations(
-        &self,
-        file: SpecFile,
-        root: NodeRef<'_>,
-        items: Items<'_>,
-        files: &dyn Files,
-        report: &mut Report,
-    ) {
-        rules::report_relations(file, root, items, files, report);
+        if file == SpecFile::CLAWSPEC_SCENARIOS { &[&stale_files::StaleFiles] } else { &[] }
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
-        missing_field::target::fix_across(root, problems);
-        unsupported_expression::fix_across(root, problems);
-        vacuous_claim::fix_across(root, problems);
+        keys::fix_across(root, problems);
+        stale_files::fix_across(root, problems);
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

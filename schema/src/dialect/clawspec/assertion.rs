@@ -9,11 +9,20 @@ use serde_json::{Map, Value, json};
 
 use super::{
     assertions::*,
-    claim::{AssertionClaim, AssertionType, Place, Scope},
+    claim::{AssertionClaim, AssertionType, Scope},
     statements::Statement,
-    waiting::{self, WAITING},
+    words::not_in_schema,
 };
-use crate::{document::NodeRef, files::Files, finding::Report, lint_node::LintNode, problem::Code, verdict::Check};
+use crate::{
+    document::{NodeRef, Pointer},
+    files::Files,
+    finding::Report,
+    json_schema::SpecFile,
+    lint_node::LintNode,
+    problem::Code,
+    shape::{Field, Shape},
+    verdict::Check,
+};
 
 /// Subject of a group of assertions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +42,7 @@ pub enum Category {
 }
 
 /// An assertion type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct TypeInfo {
     /// Value of `type`.
     pub name: &'static str,
@@ -45,6 +54,17 @@ pub struct TypeInfo {
     pub(crate) before_run: Option<Code>,
     /// Type that checks the opposite.
     pub(crate) opposite: Option<&'static str>,
+    /// Reports problems of an assertion that its schema cannot declare.
+    pub(crate) lint: fn(&LintNode<'_>, &dyn Files, &mut Report),
+    /// Returns what an assertion says.
+    pub(crate) says: for<'d> fn(&LintNode<'d>) -> Vec<Statement<'d>>,
+}
+
+impl TypeInfo {
+    /// Returns the type of an assertion. `None` if it is unknown.
+    pub(crate) fn of(assertion: &LintNode<'_>) -> Option<&'static TypeInfo> {
+        Assertion::type_info(assertion.text_at("type")?)
+    }
 }
 
 /// Declares the assertion types, in the order of the reference.
@@ -64,23 +84,9 @@ macro_rules! assertions {
                 waits: <$variant as AssertionType>::WAITS,
                 before_run: <$variant as AssertionType>::BEFORE_RUN,
                 opposite: <$variant as AssertionType>::OPPOSITE,
+                lint: <$variant as AssertionType>::lint,
+                says: <$variant as AssertionType>::says,
             },)+];
-
-            /// Reports problems of an assertion of this type that its schema cannot declare.
-            pub(crate) fn lint(name: &str, node: &LintNode<'_>, place: &Place<'_>, report: &mut Report) {
-                match name {
-                    $(<$variant as AssertionType>::NAME => $variant::lint(node, place, report),)+
-                    _ => {}
-                }
-            }
-
-            /// Returns what an assertion of this type says.
-            pub(crate) fn statements<'d>(name: &str, node: &LintNode<'d>) -> Vec<Statement<'d>> {
-                match name {
-                    $(<$variant as AssertionType>::NAME => $variant::says(node),)+
-                    _ => Vec::new(),
-                }
-            }
 
             /// Reads an assertion of this type. Other members are ignored.
             fn of(name: &str, members: &Value) -> Result<Assertion, String> {
@@ -164,6 +170,18 @@ impl Assertion {
         let name = value.get("type").and_then(Value::as_str).ok_or("`type` is missing")?;
         Assertion::of(name, value)
     }
+}
+
+/// Returns the schema of an assertion.
+pub(crate) fn assertion_shape() -> Option<Shape> {
+    Shape::find(SpecFile::CLAWSPEC_SCENARIOS, &Pointer::parse("/scenarios/0/then/0"), None)
+}
+
+/// Returns the keys of an assertion type.
+pub(crate) fn fields_of(name: &str) -> Vec<Field> {
+    let forms = assertion_shape().map(|shape| shape.variants()).unwrap_or_default();
+    let form = forms.into_iter().find(|form| form.tag.is_some_and(|(_, tag)| tag == name));
+    form.map(|form| form.shape.fields(None)).unwrap_or_default()
 }
 
 impl<'de> Deserialize<'de> for Assertion {
@@ -315,17 +333,37 @@ fn negated(info: TypeInfo) -> [Value; 2] {
     ]
 }
 
+/// Note that lists the types that wait.
+const WAITING: &str = "only `state_file` and the types that begin with `artifact_` wait for a file";
+
+/// Returns the problem of `timeout` or `updated_after` in a type that does not wait.
+fn no_effect(key: &str, kind: &str) -> Value {
+    // If the file is late, the assertion fails.
+    let (code, message) = match key {
+        "timeout" => ("no-effect", format!("`timeout` has no effect in `{kind}`")),
+        _ => ("unchecked", format!("`{kind}` does not check `{key}`")),
+    };
+    json!([{
+        "if": true, "code": code, "severity": "warning", "underline": "key", "message": message, "note": WAITING,
+        "help": format!("remove `{key}`"), "fix": "remove",
+    }])
+}
+
 /// Adds the fields that all types share to the schema of a type.
 fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
     let own = keywords.remove("properties");
     let mut properties = Map::new();
-    properties.insert("type".to_owned(), json!({ "const": info.name }));
+    let mut kind = json!({ "const": info.name });
+    if info.category == Category::Trace {
+        kind["x-problems"] = not_in_schema(info.name, "value");
+    }
+    properties.insert("type".to_owned(), kind);
     if let Some(Value::Object(own)) = own {
         properties.extend(own);
     }
     for (name, kind) in [("timeout", json!(["number", "string"])), ("updated_after", json!("string"))] {
         let docs = format!("Has no effect in this type: {WAITING}.");
-        let problems = waiting::no_effect(name, info.name);
+        let problems = no_effect(name, info.name);
         let field = || json!({ "description": docs, "type": kind, "deprecated": true, "x-problems": problems });
         properties.entry(name).or_insert_with(field);
     }

@@ -10,7 +10,6 @@ mod state;
 mod trace;
 mod trace_limits;
 mod trace_notes;
-mod unsupported;
 
 pub(crate) use artifacts::{ArtifactAbsentWords, ArtifactContains, ArtifactExists};
 pub(crate) use behavioral::{DecisionRoutedTo, GatewayResponse, LogEntry};
@@ -23,7 +22,45 @@ pub(crate) use state::StateFile;
 pub(crate) use trace::{DelegationPath, LlmCallCount, ModelUsed, NoSpanErrors, ToolNotInvoked, ToolSequence};
 pub(crate) use trace_limits::cost_of;
 pub(crate) use trace_limits::{PerSpanBudget, TraceCost, TraceDuration, TraceTokenBudget};
-pub(crate) use unsupported::{EmailReceived, SlackMessageSent};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    dialect::clawspec::claim::{AssertionType, ScopedEvidence, broken},
+    verdict::Judged,
+};
+
+/// Declares a type that is never evaluated.
+macro_rules! unsupported {
+    ($(#[$doc:meta])* $variant:ident = $name:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $variant {}
+
+        impl AssertionType for $variant {
+            const NAME: &'static str = $name;
+
+            fn judge(&self, _seen: &ScopedEvidence<'_>) -> Judged {
+                Err(broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))
+            }
+        }
+    };
+}
+
+unsupported! {
+    /// A Slack message was sent. This type cannot be evaluated.
+    ///
+    /// ClawSpec accepts the type, but aborts every scenario that uses it.
+    SlackMessageSent = "slack_message_sent"
+}
+
+unsupported! {
+    /// An email was received. This type cannot be evaluated.
+    ///
+    /// ClawSpec accepts the type, but aborts every scenario that uses it.
+    EmailReceived = "email_received"
+}
 
 #[cfg(test)]
 mod tests;

@@ -49,7 +49,7 @@ pub(crate) trait AssertionType:
     const BEFORE_RUN: Option<Code> = None;
 
     /// Reports problems of an assertion of the type that its schema cannot declare.
-    fn lint(_node: &LintNode<'_>, _place: &Place<'_>, _report: &mut Report) {}
+    fn lint(_node: &LintNode<'_>, _files: &dyn Files, _report: &mut Report) {}
 
     /// Returns what an assertion of the type says, to find others that deny it.
     fn says<'d>(_node: &LintNode<'d>) -> Vec<Statement<'d>> {
@@ -79,11 +79,6 @@ pub(crate) trait AssertionType:
 
     /// Judges the evidence. `Err` is an early result, equivalent to `Ok`.
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged;
-}
-
-/// What a lint of an assertion may depend on besides the assertion.
-pub(crate) struct Place<'f> {
-    pub(crate) files: &'f dyn Files,
 }
 
 /// Scope that the assertions of one list share.

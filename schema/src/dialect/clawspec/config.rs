@@ -40,11 +40,19 @@ pub struct Config {
     ///
     /// Set it in the environment instead: `CLAWSPEC_GATEWAY_AUTH_TOKEN`, `HOOKS_TOKEN` or `OPENCLAW_HOOKS_TOKEN`, which
     /// override this key.
-    #[schemars(extend("x-null" = "absent", "x-problems" = [{
-        "if": { "pattern": r"^\$" }, "code": "invalid-value", "message": "variables are not expanded in `gateway_auth_token`",
-        "note": "ClawSpec sends this string as the token",
-        "help": "remove `gateway_auth_token`, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`",
-    }]))]
+    #[schemars(extend("x-null" = "absent", "x-problems" = [
+        {
+            "if": { "pattern": r"^\$" }, "code": "invalid-value",
+            "message": "variables are not expanded in `gateway_auth_token`",
+            "note": "ClawSpec sends this string as the token",
+            "help": "remove `gateway_auth_token`, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN`",
+        },
+        {
+            "if": { "pattern": r"^[^$]" }, "code": "pasted-secret", "underline": "key", "instead": true,
+            "message": "`gateway_auth_token` contains a secret", "note": "anyone who can read the file has it",
+            "help": "revoke the token, remove `gateway_auth_token`, and set `CLAWSPEC_GATEWAY_AUTH_TOKEN` to a new one",
+        },
+    ]))]
     pub gateway_auth_token: Option<String>,
     /// Directory for reports. `CLAWSPEC_REPORT_DIR` overrides it.
     ///

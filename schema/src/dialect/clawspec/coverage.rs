@@ -1,12 +1,13 @@
-//! Coverage of the targets of a ledger, as `speclens coverage` reports it.
+//! Coverage of the targets of a ledger, as `speclens coverage` reports it, and the contracts that a ledger names.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
-use super::ledger_contracts::{Contracts, base, joined};
+use super::paths::{document_at, joined};
 use crate::{
-    document::{Document, Pointer},
-    files::{FileKind, Files},
+    document::{Document, NodeRef, Pointer},
+    files::{self, FileKind, Files},
     lint_node::LintNode,
+    new_file::Template,
 };
 
 /// Directory of ledgers with paths relative to the directory two levels above.
@@ -78,14 +79,9 @@ impl Coverage {
     pub fn of(document: &Document, files: &dyn Files) -> Coverage {
         let Some(root) = document.root().map(LintNode::root) else { return Coverage::default() };
         let mut contracts = Contracts::new(base(files.place()), files);
-        let waves = root.get("waves").map(|waves| waves.entries()).unwrap_or_default();
-        let mut targets = Vec::new();
-        for (wave, lint_node) in waves {
-            for item in lint_node.get("items").map(|items| items.items()).unwrap_or_default() {
-                targets.extend(CoveredTarget::of(&wave, &item, &mut contracts, files));
-            }
-        }
-        Coverage { targets }
+        let targets = entries(&root).into_iter();
+        let targets = targets.filter_map(|(wave, item)| CoveredTarget::of(wave, &item, &mut contracts, files));
+        Coverage { targets: targets.collect() }
     }
 
     /// Returns the number of targets without a gap.
@@ -104,48 +100,101 @@ impl Coverage {
 }
 
 impl CoveredTarget {
-    fn of(wave: &str, item: &LintNode<'_>, contracts: &mut Contracts<'_>, files: &dyn Files) -> Option<CoveredTarget> {
+    fn of(
+        wave: String,
+        item: &LintNode<'_>,
+        contracts: &mut Contracts<'_>,
+        files: &dyn Files,
+    ) -> Option<CoveredTarget> {
         let id = item.get("id")?;
-        let text =
-            |lint_node: Option<&LintNode<'_>>| lint_node.and_then(|lint_node| lint_node.text()).map(str::to_owned);
-        let tier = text(item.get("tier").as_ref());
+        let tier = item.text_at("tier").map(str::to_owned);
         let mut gaps = Vec::new();
         let mut add = |kind, lint_node: &LintNode<'_>, message: String| {
             gaps.push(Gap { kind, message, at: lint_node.at.clone(), range: lint_node.range() });
         };
         let kind_of = |path: &str| joined(base(files.place()), path).and_then(|path| files.kind(&path));
         let target = item.get("path").filter(|path| path.text().is_some()).unwrap_or_else(|| id.clone());
-        if let Some(path) = target.text()
-            && kind_of(path).is_none()
-        {
+        if let Some(path) = target.text().filter(|path| kind_of(path).is_none()) {
             add(GapKind::TargetMissing, &target, format!("`{path}` does not exist"));
         }
-        let named = item.get("contracts");
-        let of = |key: &str| named.as_ref().and_then(|contracts| contracts.get(key));
-        let mut wanted = vec![(GapKind::ScenarioFile, of("scenario_file"))];
-        if tier.as_deref() == Some("orchestrator") {
-            wanted.push((GapKind::PipelineFile, of("pipeline_file")));
-            let handoffs = of("handoff_files").map(|list| list.items()).unwrap_or_default();
-            wanted.extend(handoffs.into_iter().map(|handoff| (GapKind::HandoffFile, Some(handoff))));
-        }
-        for (kind, file) in wanted {
-            if let Some(file) = file
-                && let Some(path) = file.text()
-                && kind_of(path) != Some(FileKind::File)
-            {
+        for (kind, file, _) in named_contracts(item) {
+            if let Some(path) = file.text().filter(|path| kind_of(path) != Some(FileKind::File)) {
                 add(kind, &file, format!("`{path}` does not exist"));
             }
         }
         let claimed = item.find(&["coverage", "negative"]);
-        if claimed.as_ref().and_then(|claimed| claimed.bool()) != Some(true) {
+        if claimed.as_ref().and_then(LintNode::bool) != Some(true) {
             let lint_node = claimed.as_ref().unwrap_or(&id);
             add(GapKind::NegativeTest, lint_node, "`coverage.negative` is not `true`".to_owned());
-        } else if let Some(false) = contracts.have_negative(named.as_ref()) {
-            let lint_node = of("scenario_file").unwrap_or_else(|| id.clone());
+        } else if contracts.have_negative(item) == Some(false) {
+            let lint_node = item.find(&["contracts", "scenario_file"]).unwrap_or_else(|| id.clone());
             add(GapKind::NegativeTest, &lint_node, "no scenario of the contract is tagged `negative`".to_owned());
         }
-        Some(CoveredTarget { wave: wave.to_owned(), id: id.text()?.to_owned(), tier, gaps })
+        Some(CoveredTarget { wave, id: id.text()?.to_owned(), tier, gaps })
     }
+}
+
+/// Returns the entries of a ledger, each with the name of its group.
+pub(crate) fn entries<'d>(root: &LintNode<'d>) -> Vec<(String, LintNode<'d>)> {
+    let waves = root.get("waves").map(|waves| waves.entries()).unwrap_or_default();
+    let items = |(name, wave): &(String, LintNode<'d>)| {
+        let items = wave.get("items").map(|items| items.items()).unwrap_or_default();
+        items.into_iter().map(|item| (name.clone(), item)).collect::<Vec<_>>()
+    };
+    waves.iter().flat_map(items).collect()
+}
+
+/// Returns the contracts that an entry names and that count for its tier, each with the template for a new one.
+pub(crate) fn named_contracts<'d>(item: &LintNode<'d>) -> Vec<(GapKind, LintNode<'d>, Template)> {
+    let at = |key: &str| item.find(&["contracts", key]);
+    let mut named = vec![(GapKind::ScenarioFile, at("scenario_file"), Template::Scenarios)];
+    if item.text_at("tier") == Some("orchestrator") {
+        named.push((GapKind::PipelineFile, at("pipeline_file"), Template::Pipeline));
+        let handoffs = at("handoff_files").map(|list| list.items()).unwrap_or_default();
+        named.extend(handoffs.into_iter().map(|file| (GapKind::HandoffFile, Some(file), Template::Handoff)));
+    }
+    named.into_iter().filter_map(|(kind, file, template)| Some((kind, file?, template))).collect()
+}
+
+/// Returns the directory that paths are relative to: the ledger's, or the one two levels above [`NESTED_DIRECTORY`].
+pub(crate) fn base(place: &str) -> &str {
+    files::above(place, NESTED_DIRECTORY)
+}
+
+/// Returns the scenario contract of an entry, relative to the root, for a ledger at `place`.
+pub(crate) fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
+    joined(base(place), item.get("contracts")?.get("scenario_file")?.text()?)
+}
+
+/// Scenario contracts that the ledger names. Thousands of entries may name the same contract: each is read once.
+pub(crate) struct Contracts<'f> {
+    base: &'f str,
+    files: &'f dyn Files,
+    /// Whether a scenario of each has the tag `negative`; `None` for a file without a list of scenarios.
+    read: HashMap<String, Option<bool>>,
+}
+
+impl<'f> Contracts<'f> {
+    /// Creates the contracts for paths relative to a directory.
+    pub(crate) fn new(base: &'f str, files: &'f dyn Files) -> Contracts<'f> {
+        Contracts { base, files, read: HashMap::new() }
+    }
+
+    /// Returns whether a scenario of an entry's contract has the tag `negative`; `None` if it has no list of scenarios.
+    pub(crate) fn have_negative(&mut self, item: &LintNode<'_>) -> Option<bool> {
+        let path = joined(self.base, item.find(&["contracts", "scenario_file"])?.text()?)?;
+        let files = self.files;
+        *self.read.entry(path).or_insert_with_key(|path| has_negative(&document_at(path, files)?))
+    }
+}
+
+/// Returns whether a scenario of a contract has the tag `negative`; `None` if it has no list of scenarios.
+pub(crate) fn has_negative(document: &Document) -> Option<bool> {
+    let list = document.root()?.get("scenarios")?;
+    let is_negative = |scenario: NodeRef<'_>| {
+        scenario.get("tags").is_some_and(|tags| tags.items().any(|tag| tag.as_str() == Some("negative")))
+    };
+    Some(list.items().any(is_negative))
 }
 
 #[cfg(test)]

@@ -27,12 +27,11 @@ pub struct Drift {
     pub scope: Arc<Scope>,
 }
 
-/// A limit: its key, metric and maximum, and whether it limits a difference instead of a multiple.
+/// A limit: its key, metric and maximum.
 struct Limit {
     key: &'static str,
     metric: Metric,
     most: f64,
-    is_difference: bool,
 }
 
 /// Returns the drift of a metric from its stored value: a difference for counts of steps, otherwise a multiple.
@@ -59,9 +58,7 @@ impl Drift {
     fn written(&self) -> Vec<Limit> {
         let Regression { max_duration_drift, max_cost_drift, max_token_drift, max_step_drift, compare: _ } =
             &self.regression;
-        let limit = |key, metric, most: &Option<f64>| {
-            most.map(|most| Limit { key, metric, most, is_difference: is_difference(metric) })
-        };
+        let limit = |key, metric, most: &Option<f64>| most.map(|most| Limit { key, metric, most });
         [
             limit("max_duration_drift", Metric::DurationMs, max_duration_drift),
             limit("max_cost_drift", Metric::CostUsd, max_cost_drift),
@@ -97,7 +94,7 @@ impl Drift {
         let (shown, base, most) = (plain(actual), plain(base), plain(limit.most));
         let fixed = |number: f64, decimals: usize| format!("{number:.decimals$}");
         let (drift, _) = amount::shown_apart(drift, limit.most, 2, fixed);
-        let (message, expected) = if limit.is_difference {
+        let (message, expected) = if is_difference(limit.metric) {
             (
                 format!("{metric} {shown} is {drift} above the baseline's {name} {base}, more than {most}"),
                 format!("at most {base} + {most}"),

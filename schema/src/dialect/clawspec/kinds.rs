@@ -1,7 +1,7 @@
 //! The kinds of files of the format.
 
 use super::{
-    ClawSpec, baselines::Baselines, config::Config, handoff::HandoffContract, ledger::CoverageLedger, ledger_contracts,
+    ClawSpec, baselines::Baselines, config::Config, coverage, handoff::HandoffContract, ledger::CoverageLedger,
     pipeline::PipelineContract, scenarios::ScenarioContract, signs,
 };
 use crate::{
@@ -100,7 +100,7 @@ impl SpecFile {
         symbols: SymbolSource::At(ledger),
         contract: |place, mut around| {
             let entry = Iterator::find(&mut around, |node| node.get("contracts").is_some())?;
-            ledger_contracts::contract_of(entry, place)
+            coverage::contract_of(entry, place)
         },
         schema: generate::<CoverageLedger>,
         committed: || Some(include_str!("../../../json/clawspec-ledger.schema.json")),

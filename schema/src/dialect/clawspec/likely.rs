@@ -10,31 +10,39 @@ use super::gateway_log::GatewayLog;
 /// Maximum number of targets found.
 const TARGETS: usize = 200;
 
+/// Returns the usual trigger of a target: the name of its directory.
+pub(crate) fn trigger_of(path: &str, is_agent: bool) -> String {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
+    if is_agent { name.to_owned() } else { format!("/{name}") }
+}
+
+/// Returns the kind of target in a directory.
+pub(crate) fn kind_of(path: &str, files: &dyn Files) -> &'static str {
+    let holds = |name: &str| files.kind(&format!("{path}/{name}")) == Some(FileKind::File);
+    let is_agent = holds("SOUL.md") || !holds("SKILL.md") && path.split('/').any(|step| step == "agents");
+    if is_agent { "agent" } else { "skill" }
+}
+
 /// Returns the most likely values at a place of a scenario contract, best first.
 pub(crate) fn of_scenarios(document: &Document, at: &Pointer, files: &dyn Files) -> Vec<String> {
     let written = |path: &str| Some(document.find(&Pointer::parse(path))?.text()?.to_owned());
     let filled = |path: &str| written(path).filter(|text| !text.is_empty());
     let own = files.place().strip_suffix("/tests/scenarios.yaml").map(str::to_owned);
+    let path = || filled("/target/path").or(own.clone());
     match at.as_str() {
         "/target/path" => {
             let others = targets(files).filter(|path| Some(path) != own.as_ref()).collect::<Vec<_>>();
             own.iter().cloned().chain(others).collect()
         }
-        "/target/type" => {
-            let Some(own) = filled("/target/path").or(own) else { return Vec::new() };
-            let is_file = |name: &str| files.kind(&format!("{own}/{name}")) == Some(FileKind::File);
-            let is_agent = is_file("SOUL.md") || (!is_file("SKILL.md") && own.starts_with("agents/"));
-            vec![if is_agent { "agent" } else { "skill" }.to_owned()]
-        }
+        "/target/type" => path().map(|path| kind_of(&path, files).to_owned()).into_iter().collect(),
         "/target/trigger" => {
-            let Some(own) = filled("/target/path").or(own) else { return Vec::new() };
-            let name = own.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            let is_agent = filled("/target/type").map_or(own.starts_with("agents/"), |kind| kind == "agent");
-            vec![if is_agent { name.to_owned() } else { format!("/{name}") }]
+            let is_agent =
+                |path: &str| filled("/target/type").map_or(kind_of(path, files) == "agent", |it| it == "agent");
+            path().map(|path| trigger_of(&path, is_agent(&path))).into_iter().collect()
         }
         place if place.ends_with("/when/invoke") => {
-            let own = own.and_then(|own| Some(format!("/{}", own.rsplit('/').next()?)));
-            filled("/target/trigger").or(own).into_iter().collect()
+            let trigger = || own.as_ref().map(|own| trigger_of(own, false));
+            filled("/target/trigger").or_else(trigger).into_iter().collect()
         }
         _ => Vec::new(),
     }

@@ -7,20 +7,21 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     assertion::Assertion,
+    assertions::{ArtifactContains, ArtifactExists, DelegationOccurred, ToolNotCalled},
     baselines::Baselines,
     claim::{Scope, Scoring},
     config::Config,
     drift::Drift,
-    handoff::{Artifact, CalleeProduces},
+    handoff::CalleeProduces,
     kinds::ContractFile,
-    ledger_contracts::joined,
-    paths::document_at,
+    paths::{document_at, joined},
     scenarios::{Regression, ScenarioConsistency, TargetType},
     stages::{Condition, Health, Production, StageContract, StageHandoff},
+    template::CALLEE_RUN_ID,
     trigger::{Params, definition_of},
 };
 use crate::{
@@ -70,6 +71,23 @@ impl RootContext {
         let timeout_ms = millis("timeout").unwrap_or(TriggerAction::TIMEOUT_MS);
         let poll_ms = millis("poll_interval").unwrap_or(TriggerAction::POLL_MS);
         RootContext { kind, target, trigger, settings, timeout_ms, poll_ms, scoring, intact }
+    }
+
+    /// Returns an action that sends nothing yet.
+    fn action(&self, at: Pointer, kind: TriggerKind, files: &dyn Files) -> TriggerAction {
+        TriggerAction {
+            at,
+            contract: files.place().to_owned(),
+            kind,
+            target: self.target.clone(),
+            trigger: self.trigger.clone(),
+            invoke: None,
+            params: None,
+            inputs: Inputs::new(),
+            settings: Arc::clone(&self.settings),
+            timeout_ms: self.timeout_ms,
+            poll_ms: self.poll_ms,
+        }
     }
 }
 
@@ -124,8 +142,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     let mut intact = context.intact;
     for (phase, moment) in [(Phase::Given, ObservationTime::Before), (Phase::Then, ObservationTime::After)] {
         let scope = Arc::new(Scope::new(moment, &context.settings, &context.scoring));
-        let key = phase.as_str();
-        intact &= lowering.list(item.get(key), phase, &at.key(key), &scope, &mut claims);
+        intact &= lowering.phase(phase, (Some(item), at), &scope, &mut claims);
     }
     let text = |key: &str| item.get(key).and_then(NodeRef::as_str).map(str::to_owned);
     let when = item.get("when");
@@ -139,17 +156,10 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     };
     let action = match invoke {
         Some(invoke) => Action::Trigger(TriggerAction {
-            at: at.key("when").key("invoke"),
-            contract: files.place().to_owned(),
-            kind,
-            target: context.target.clone(),
-            trigger: context.trigger.clone(),
             invoke: Some(invoke.to_owned()),
             params: params.unwrap_or_default(),
             inputs: definition_of(&context.target, files),
-            settings: Arc::clone(&context.settings),
-            timeout_ms: context.timeout_ms,
-            poll_ms: context.poll_ms,
+            ..context.action(at.key("when").key("invoke"), kind, files)
         }),
         None => Action::None,
     };
@@ -189,22 +199,21 @@ struct Lowering<'f> {
 }
 
 impl Lowering<'_> {
-    /// Reads the assertions of a list. Returns whether all of them are valid.
-    fn list(
+    /// Reads the assertions of a phase, which is a key of a mapping. Returns whether all of them are valid.
+    fn phase(
         &self,
-        list: Option<NodeRef<'_>>,
         phase: Phase,
-        at: &Pointer,
+        (holder, at): (Option<NodeRef<'_>>, &Pointer),
         scope: &Arc<Scope>,
         claims: &mut Vec<Claim>,
     ) -> bool {
         let mut intact = true;
+        let list = holder.and_then(|holder| holder.get(phase.as_str()));
         for (index, item) in list.into_iter().flat_map(NodeRef::items).enumerate() {
-            let read = value_of(item).and_then(|value| Assertion::of_value(&value).ok());
-            match read {
+            match value_of(item).and_then(|value| Assertion::of_value(&value).ok()) {
                 Some(assertion) => {
                     let check = assertion.claim(Some(item), scope, self.files);
-                    claims.push(Claim { at: at.index(index), phase: Some(phase), check });
+                    claims.push(Claim { at: at.key(phase.as_str()).index(index), phase: Some(phase), check });
                 }
                 None => intact = false,
             }
@@ -214,24 +223,9 @@ impl Lowering<'_> {
 
     fn handoff(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
         let (agents, claims, intact) = self.handoff_claims(root);
-        let name = match &agents {
-            Some((from, to)) => format!("{from} to {to}"),
-            None => String::new(),
-        };
-        let action = Action::Trigger(TriggerAction {
-            at: Pointer::root().key("handoff"),
-            contract: self.files.place().to_owned(),
-            kind: TriggerKind::Nothing,
-            target: String::new(),
-            trigger: String::new(),
-            invoke: None,
-            params: None,
-            inputs: Inputs::new(),
-            settings: Arc::clone(&context.settings),
-            timeout_ms: context.timeout_ms,
-            poll_ms: context.poll_ms,
-        });
-        whole_file(name, action, claims, intact && document.is_intact())
+        let name = agents.map(|(from, to)| format!("{from} to {to}")).unwrap_or_default();
+        let action = context.action(Pointer::root().key("handoff"), TriggerKind::Nothing, self.files);
+        whole_file(name, Action::Trigger(action), claims, intact && document.is_intact())
     }
 
     /// Returns caller and callee, the claims, and whether all of them are valid.
@@ -243,59 +237,46 @@ impl Lowering<'_> {
         let scope = Arc::new(scope);
         let mut claims = Vec::new();
         let mut intact = agents.is_some();
-        let written = root.get("assertions");
+        let written = (root.get("assertions"), &Pointer::root().key("assertions"));
         for phase in [Phase::PreDelegation, Phase::PostDelegation] {
-            let list = written.and_then(|written| written.get(phase.as_str()));
-            intact &=
-                self.list(list, phase, &Pointer::root().key("assertions").key(phase.as_str()), &scope, &mut claims);
+            intact &= self.phase(phase, written, &scope, &mut claims);
         }
-        if claims.is_empty() && intact {
-            intact = self.generated(root, &agents, &scope, &mut claims);
+        if let Some((_, callee)) = agents.as_ref().filter(|_| claims.is_empty() && intact) {
+            intact = self.derived(root, callee, &scope, &mut claims);
         }
         (agents, claims, intact)
     }
 
-    /// Derives the claims of a contract without assertions.
-    fn generated(
-        &self,
-        root: NodeRef<'_>,
-        agents: &Option<(String, String)>,
-        scope: &Arc<Scope>,
-        claims: &mut Vec<Claim>,
-    ) -> bool {
-        let Some((_, to)) = agents else { return false };
-        let mut add = |phase: Phase, at: Pointer, value: Value| match Assertion::of_value(&value) {
-            Ok(assertion) => {
-                let check = assertion.claim(None, scope, self.files);
-                claims.push(Claim { at, phase: Some(phase), check });
-                true
-            }
-            Err(_) => false,
+    /// Derives the claims of a contract without assertions. Returns whether all of them are valid.
+    fn derived(&self, root: NodeRef<'_>, callee: &str, scope: &Arc<Scope>, claims: &mut Vec<Claim>) -> bool {
+        let mut add = |phase: Phase, at: Pointer, assertion: Assertion| {
+            let check = assertion.claim(None, scope, self.files);
+            claims.push(Claim { at, phase: Some(phase), check });
         };
-        let mut intact = add(
-            Phase::PreDelegation,
-            Pointer::root().key("handoff").key("to"),
-            json!({ "type": "delegation_occurred", "to_agent": to }),
-        );
+        let delegation = DelegationOccurred { to_agent: callee.into(), ..DelegationOccurred::default() };
+        let at = Pointer::root().key("handoff").key("to");
+        add(Phase::PreDelegation, at, Assertion::DelegationOccurred(delegation));
         let produces = root.get("callee_produces").and_then(value_of);
         let Some(produces) = produces.and_then(|produces| lenient::<CalleeProduces>(&produces)) else { return false };
         let base = Pointer::root().key("callee_produces");
-        for (index, Artifact { path_pattern, required_sections, .. }) in produces.required_artifacts.iter().enumerate()
-        {
+        for (index, artifact) in produces.required_artifacts.into_iter().enumerate() {
             let at = base.key("required_artifacts").index(index);
-            let exists = json!({ "type": "artifact_exists", "path": path_pattern });
-            intact &= add(Phase::PostDelegation, at.key("path_pattern"), exists);
-            if let Some(sections) = required_sections.as_ref().filter(|sections| !sections.is_empty()) {
-                let contains = json!({ "type": "artifact_contains", "path": path_pattern, "sections": sections });
-                intact &= add(Phase::PostDelegation, at.key("required_sections"), contains);
+            let path = || artifact.path_pattern.0.as_str().into();
+            let exists = ArtifactExists { path: path(), ..ArtifactExists::default() };
+            add(Phase::PostDelegation, at.key("path_pattern"), Assertion::ArtifactExists(exists));
+            if let sections @ Some([_, ..]) = artifact.required_sections.as_deref() {
+                let sections = sections.map(<[_]>::to_vec);
+                let contains = ArtifactContains { path: path(), sections, ..ArtifactContains::default() };
+                add(Phase::PostDelegation, at.key("required_sections"), Assertion::ArtifactContains(contains));
             }
         }
         for (index, action) in produces.prohibited_actions.iter().enumerate() {
             let at = base.key("prohibited_actions").index(index).key("tool");
-            let value = json!({ "type": "tool_not_called", "tool": action.tool, "run_id": "{{callee_run_id}}" });
-            intact &= add(Phase::PostDelegation, at, value);
+            let run_id = Some(format!("{{{{{CALLEE_RUN_ID}}}}}"));
+            let call = ToolNotCalled { tool: action.tool.0.as_str().into(), run_id, ..ToolNotCalled::default() };
+            add(Phase::PostDelegation, at, Assertion::ToolNotCalled(call));
         }
-        intact
+        true
     }
 
     fn pipeline(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
@@ -303,16 +284,9 @@ impl Lowering<'_> {
         let mut claims = Vec::new();
         let mut intact = document.is_intact() && context.intact;
         let (productions, handoffs) = self.stages(root, &scope, &mut claims);
-        let last = root.get("final_assertions");
+        let last = (root.get("final_assertions"), &Pointer::root().key("final_assertions"));
         for phase in [Phase::Deterministic, Phase::Semantic] {
-            let list = last.and_then(|last| last.get(phase.as_str()));
-            intact &= self.list(
-                list,
-                phase,
-                &Pointer::root().key("final_assertions").key(phase.as_str()),
-                &scope,
-                &mut claims,
-            );
+            intact &= self.phase(phase, last, &scope, &mut claims);
         }
         // One second more than the limit, so that a longer run is noticed.
         let mut most_s: Option<u64> = None;
@@ -335,24 +309,17 @@ impl Lowering<'_> {
             claims.push(Claim { at, phase: Some(Phase::PipelineHealth), check });
         }
         let name = root.get("pipeline").and_then(|it| it.get("name")?.as_str()).unwrap_or_default().to_owned();
+        let action = context.action(Pointer::root().key("pipeline").key("trigger"), TriggerKind::Pipeline, self.files);
         let action = Action::Trigger(TriggerAction {
-            at: Pointer::root().key("pipeline").key("trigger"),
-            contract: self.files.place().to_owned(),
-            kind: TriggerKind::Pipeline,
-            target: context.target.clone(),
-            trigger: context.trigger.clone(),
             invoke: Some(context.trigger.clone()),
             params: Some(Params::of_pipeline()),
             inputs: definition_of(&context.target, self.files),
-            settings: Arc::clone(&context.settings),
             timeout_ms: most_s.map_or(context.timeout_ms, |seconds| seconds.saturating_add(1).saturating_mul(1000)),
-            poll_ms: context.poll_ms,
+            ..action
         });
         whole_file(name, action, claims, intact)
     }
-}
 
-impl Lowering<'_> {
     /// Returns the productions and handoffs of the stages.
     fn stages(
         &self,

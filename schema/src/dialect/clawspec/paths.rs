@@ -21,6 +21,11 @@ pub(crate) fn below_root(path: &str) -> Option<String> {
     without_dots(path)
 }
 
+/// Returns a path in a ledger or a pipeline, relative to the root of the workspace.
+pub(crate) fn joined(base: &str, path: &str) -> Option<String> {
+    below_root(&if base.is_empty() { path.to_owned() } else { format!("{base}/{path}") })
+}
+
 /// Reads another file. `None` if it cannot be read, or is not UTF-8.
 pub(crate) fn document_at(path: &str, files: &dyn Files) -> Option<Document> {
     let bytes = files.read(path).ok()?;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::assertion::Assertion;
+use super::{assertion::Assertion, words::not_in_schema};
 use crate::{
     suite::Needed,
     words::{Name, ScenarioName, ScenarioTag},
@@ -95,6 +95,12 @@ pub enum TargetType {
 /// `when.params.test_mode` is false.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(extend("x-problems" = [{
+    "if": { "anyOf": [{ "required": ["timeout"] }, { "required": ["poll_interval"] }] },
+    "code": "upstream-differs", "underline": "key", "message": "ClawSpec ignores `defaults`",
+    "note": "speclens waits up to `timeout` seconds for the end of a run, and checks every `poll_interval` seconds",
+    "help": "to wait for a file in ClawSpec, set `timeout` on the assertion",
+}]))]
 pub struct Defaults {
     /// Seconds to wait for the run to end.
     ///
@@ -102,7 +108,10 @@ pub struct Defaults {
     #[schemars(range(min = 1), extend("default" = 60, "x-unit" = "seconds", "examples" = [300]))]
     pub timeout: Option<u64>,
     /// Whether targets run without side effects. Has no effect: use `when.params.test_mode`.
-    #[schemars(extend("examples" = [true]))]
+    #[schemars(extend("examples" = [true], "x-problems" = [{
+        "if": true, "code": "no-effect", "underline": "key", "message": "`test_mode` has no effect in `defaults`",
+        "note": "a scenario sets it in `when.params`", "help": "remove it", "fix": "remove",
+    }]))]
     pub test_mode: Option<bool>,
     /// Seconds between checks of the run's results. Has no effect in ClawSpec.
     #[schemars(range(min = 1), extend("x-unit" = "seconds", "examples" = [5]))]
@@ -166,15 +175,50 @@ pub struct Scenario {
     ///   compare: p50
     ///   max_cost_drift: 1.5
     /// ```
+    #[schemars(extend("x-problems" = not_in_schema("regression", "key")))]
     pub regression: Option<Regression>,
     /// Number of runs, and how many of them must pass.
     ///
     /// ClawSpec rejects this key.
+    #[schemars(extend("x-problems" = not_in_schema("consistency", "key")))]
     pub consistency: Option<ScenarioConsistency>,
 }
 
 /// Action of a scenario.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[schemars(extend("x-problems" = [
+    {
+        "if": {
+            "required": ["invoke"],
+            "properties": { "invoke": { "const": "sessions_spawn" }, "params": { "properties": { "task": false } } },
+        },
+        "at": "invoke", "code": "missing-field", "severity": "warning", "message": "missing `params.task`",
+        "note": "`sessions_spawn` sends this text to the agent", "help": "add `task`",
+    },
+    {
+        "if": {
+            "required": ["invoke", "params"],
+            "properties": {
+                "invoke": { "const": "sessions_spawn" },
+                "params": {
+                    "required": ["task"],
+                    "properties": { "task": { "not": { "anyOf": [{ "type": "string" }, { "const": null }] } } },
+                },
+            },
+        },
+        "at": "params.task", "code": "wrong-type", "message": "expected a string for `task`, found {found}",
+        "note": "it is the message that the agent receives", "help": "put it in quotes",
+    },
+    {
+        "if": {
+            "required": ["params"],
+            "properties": { "params": { "required": ["test_mode"], "properties": { "test_mode": { "type": "string" } } } },
+        },
+        "at": "params.test_mode", "code": "ambiguous-scalar", "severity": "warning",
+        "message": "the string `{value}` counts as true for `test_mode`",
+        "help": "write `true` or `false` without quotes",
+    },
+]))]
 pub struct When {
     /// Slash command or message to send to the target.
     ///

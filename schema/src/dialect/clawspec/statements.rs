@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{assertion::Assertion, typed_assertion::TypedAssertion};
+use super::assertion::TypeInfo;
 use crate::{
     check::text::case_folded,
     finding::{MessageParts, Report},
@@ -162,11 +162,11 @@ impl<'d> Statement<'d> {
 }
 
 /// Checks the assertions of a list.
-pub(crate) fn check(assertions: &[TypedAssertion<'_>], report: &mut Report) {
+pub(crate) fn check(assertions: &[LintNode<'_>], report: &mut Report) {
     let mut named = Vec::new();
     let mut allowed = Vec::new();
     let mut values: FxHashMap<String, (String, LintNode<'_>)> = FxHashMap::default();
-    let said = assertions.iter().filter_map(|assertion| Some(Assertion::statements(assertion.info?.name, assertion)));
+    let said = assertions.iter().filter_map(|assertion| Some((TypeInfo::of(assertion)?.says)(assertion)));
     for statement in said.flatten() {
         match statement {
             Statement::Named(statement) => named.push(statement),

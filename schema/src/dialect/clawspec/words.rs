@@ -19,9 +19,24 @@ words! {
         "x-problems": of_any(),
     };
     /// An address in a ClawSpec assertion.
-    WebAddress = { "type": "string", "minLength": 1, "x-template": "clawspec", "x-problems": of_address() };
+    WebAddress = {
+        "type": "string", "minLength": 1, "x-template": "clawspec",
+        "x-problems": and(of_address(), not_text(
+            "expected a URL for `endpoint`", "write the full URL, such as `http://127.0.0.1:18789/health`",
+        )),
+    };
     /// A time in a ClawSpec assertion.
-    Moment = { "type": "string", "x-template": "clawspec", "x-time": true };
+    Moment = {
+        "type": "string", "x-template": "clawspec", "x-time": true, "examples": ["{{run_started_at}}"],
+        "x-problems": [
+            {
+                "if": { "enum": [null, ""] }, "code": "unchecked", "underline": "key", "instead": true,
+                "message": "`updated_after` has no value, so a file of any age passes",
+                "help": "write a time, such as `\"{{run_started_at}}\"`, or remove the key",
+            },
+            not_text("expected a time for `updated_after`", "write a time, such as `\"{{run_started_at}}\"`"),
+        ],
+    };
     /// The name of an environment variable.
     VariableName = { "type": "string", "minLength": 1, "x-problems": [{
         "if": { "pattern": r"[\s$={}]" }, "code": "contradiction",
@@ -107,6 +122,23 @@ pub(crate) fn of_router() -> Value {
             "message": "wildcards in `{value}` are not expanded, so the file is never found",
         }),
     )
+}
+
+/// Returns the problem of a number or a boolean that would be invalid even in quotes.
+fn not_text(expected: &str, help: &str) -> Value {
+    json!({
+        "if": { "anyOf": [{ "type": "number" }, { "enum": [true, false] }] }, "code": "wrong-type", "instead": true,
+        "message": format!("{expected}, found {{found}}"), "help": help,
+    })
+}
+
+/// Returns the problem of something that is not in ClawSpec's schema.
+pub(crate) fn not_in_schema(name: &str, underline: &str) -> Value {
+    json!([{
+        "if": true, "code": "upstream-differs", "underline": underline, "name": name,
+        "message": "ClawSpec 0.1.0 rejects this file: its schema does not allow",
+        "note": "the schema is stricter than ClawSpec's documentation and code",
+    }])
 }
 
 fn and(mut problems: Value, problem: Value) -> Value {

@@ -15,12 +15,10 @@ use crate::{
         ScalarRules,
         clawspec::{
             claim::{
-                AssertionType, Fresh, Place, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch,
-                unknown,
+                AssertionType, Fresh, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch, unknown,
             },
             paths,
             statements::{Statement, Subject},
-            waiting,
         },
     },
     document::{Document, NodeRef, Pointer},
@@ -57,8 +55,7 @@ pub struct ArtifactExists {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
-    pub updated_after: Option<String>,
+    pub updated_after: Option<Moment>,
 }
 
 /// Pattern for the path of a nested key.
@@ -197,8 +194,7 @@ pub struct ArtifactContains {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
-    pub updated_after: Option<String>,
+    pub updated_after: Option<Moment>,
 }
 
 impl ArtifactContains {
@@ -417,8 +413,7 @@ pub struct ArtifactAbsentWords {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
-    pub updated_after: Option<String>,
+    pub updated_after: Option<Moment>,
     /// Words as written: JSON cannot distinguish a date from a string.
     #[serde(skip)]
     #[schemars(skip)]
@@ -505,8 +500,8 @@ impl AssertionType for ArtifactAbsentWords {
         Statement::at(node, "words", Subject::content(node), false).collect()
     }
 
-    fn lint(node: &LintNode<'_>, place: &Place<'_>, report: &mut Report) {
-        ArtifactAbsentWords::lint_source(node, place.files, report);
+    fn lint(node: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
+        ArtifactAbsentWords::lint_source(node, files, report);
     }
 
     const WAITS: bool = true;

@@ -12,9 +12,8 @@ use crate::{
         rouge,
     },
     dialect::clawspec::{
-        claim::{AssertionType, Place, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown},
+        claim::{AssertionType, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown},
         statements::{Statement, Subject},
-        waiting,
     },
     evidence::{Context, FilesNeed, Need},
     files::Files,
@@ -60,8 +59,7 @@ pub struct ArtifactMatchesGolden {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
-    pub updated_after: Option<String>,
+    pub updated_after: Option<Moment>,
     /// Content of `golden`.
     #[serde(skip)]
     #[schemars(skip)]
@@ -92,7 +90,7 @@ impl AssertionType for ArtifactMatchesGolden {
         Statement::at(node, "path", Subject::File, true).collect()
     }
 
-    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
+    fn lint(node: &LintNode<'_>, _: &dyn Files, report: &mut Report) {
         if node.text_at("path").is_some_and(|path| node.text_at("golden") == Some(path)) {
             let words = MessageParts::new("`path` and `golden` are the same file, so this assertion always passes")
                 .help("name two different files in `path` and `golden`");

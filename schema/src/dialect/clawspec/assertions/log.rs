@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use crate::dialect::clawspec::words::{Artifact, RunText};
 use crate::{
     dialect::clawspec::{
-        claim::{AssertionType, Place, Scope, ScopedEvidence, mismatch, skipped, unknown},
+        claim::{AssertionType, Scope, ScopedEvidence, mismatch, skipped, unknown},
         gateway_log::{Call, RunRelation, SPAWN, Session, Usage},
         statements::{LoggedRun, Statement, Subject},
-        type_fields::number_of,
     },
     evidence::{Context, Need},
+    files::Files,
     finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::Code,
@@ -377,8 +377,11 @@ impl AssertionType for TokenBudget {
     const NAME: &'static str = "token_budget";
     const BEFORE_RUN: Option<Code> = Some(Code::VacuousClaim);
 
-    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
-        let Some(total) = number_of(node, "max_total_tokens") else { return };
+    fn lint(node: &LintNode<'_>, _: &dyn Files, report: &mut Report) {
+        let total = node.get("max_total_tokens");
+        // It may be in quotes.
+        let total = total.and_then(|total| total.number().or_else(|| total.text()?.trim().parse().ok()));
+        let Some(total) = total else { return };
         for key in ["max_input_tokens", "max_output_tokens"] {
             let part = node.get(key).filter(|part| part.number().is_some_and(|part| part > total));
             let words = MessageParts::new(format!("`{key}` is never reached, because `max_total_tokens` is smaller"));

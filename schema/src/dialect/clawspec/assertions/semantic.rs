@@ -12,11 +12,9 @@ use crate::{
         score::{self, Score},
         text::shortened,
     },
-    dialect::clawspec::{
-        claim::{AssertionType, Place, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
-        scale::Scale,
-    },
+    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
     evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
+    files::Files,
     finding::{MessageParts, Report},
     lint_node::LintNode,
     mask::shown,
@@ -196,11 +194,11 @@ fn no_threshold() -> Value {
 }
 
 /// Checks that the scale of the rubric contains a threshold.
-fn lint_scale(node: &LintNode<'_>, usual: Option<Scale>, report: &mut Report) {
+fn lint_scale(node: &LintNode<'_>, usual: Option<(f64, f64)>, report: &mut Report) {
     let threshold = node.get("pass_threshold");
     let Some((threshold, least)) = threshold.and_then(|it| Some((it.clone(), it.number()?))) else { return };
-    let scale = node.get("rubric").map_or(usual, |rubric| Scale::in_rubric(rubric.text()?));
-    let Some(Scale { low, high }) = scale.filter(|_| least > 0.0) else { return };
+    let scale = node.get("rubric").map_or(usual, |rubric| scale_in(rubric.text()?));
+    let Some((low, high)) = scale.filter(|_| least > 0.0) else { return };
     let scale = format!("the scale of the rubric is {low} to {high}");
     if least <= low {
         let words = MessageParts::new(format!("every score meets this threshold: {scale}")).help("raise it");
@@ -208,6 +206,34 @@ fn lint_scale(node: &LintNode<'_>, usual: Option<Scale>, report: &mut Report) {
     } else if least > high {
         let words = MessageParts::new(format!("no score meets this threshold: {scale}")).help("lower it");
         report.push(threshold.problem(Code::Contradiction, words));
+    }
+}
+
+/// Returns the lowest and the highest score in an instruction, such as `1-5`. Of several ranges, the one after a word for scoring counts; a
+/// number of sentences is not a scale.
+fn scale_in(text: &str) -> Option<(f64, f64)> {
+    const SCORING: [&str; 6] = ["score", "scale", "rate", "rating", "grade", "from"];
+    let ranges = text.match_indices('-').filter_map(|(at, _)| {
+        let before = text[..at].trim_end();
+        let digits = before.len() - before.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+        let behind = text[at + 1..].trim_start();
+        let length = behind.len() - behind.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+        let (before, low) = before.split_at(before.len() - digits);
+        let (high, behind) = behind.split_at(length);
+        let (low, high): (f64, f64) = (low.parse().ok()?, high.parse().ok()?);
+        let is_scored = before.split_whitespace().rev().take(3).any(|word| {
+            let word = word.to_lowercase();
+            SCORING.iter().any(|scoring| word.starts_with(scoring))
+        });
+        let next = behind.trim_start().split(|letter: char| !letter.is_alphabetic()).next().unwrap_or_default();
+        let counts = behind.starts_with(' ') && next.len() > 3 && next.ends_with('s') && next != "points";
+        (low < high && high <= 100.0).then_some((is_scored, counts, (low, high)))
+    });
+    let all: Vec<_> = ranges.collect();
+    let scored = all.iter().find(|(is_scored, ..)| *is_scored);
+    match (scored, all.as_slice()) {
+        (Some((.., range)), _) | (None, [(_, false, range)]) => Some(*range),
+        (None, _) => None,
     }
 }
 
@@ -323,7 +349,7 @@ fn read(reply: &ModelReply, most: Option<f64>) -> Result<Score, String> {
 impl AssertionType for LlmJudge {
     const NAME: &'static str = "llm_judge";
 
-    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
+    fn lint(node: &LintNode<'_>, _: &dyn Files, report: &mut Report) {
         lint_scale(node, None, report);
     }
 
@@ -426,8 +452,8 @@ impl AgentIdentityConsistent {
 impl AssertionType for AgentIdentityConsistent {
     const NAME: &'static str = "agent_identity_consistent";
 
-    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
-        lint_scale(node, Some(Scale { low: 1.0, high: 5.0 }), report);
+    fn lint(node: &LintNode<'_>, _: &dyn Files, report: &mut Report) {
+        lint_scale(node, Some((1.0, 5.0)), report);
     }
 
     fn subject(&self) -> String {

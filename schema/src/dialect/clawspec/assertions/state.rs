@@ -12,13 +12,13 @@ use crate::{
     dialect::{
         ScalarRules,
         clawspec::{
-            claim::{AssertionType, Place, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
+            claim::{AssertionType, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
             statements::Statement,
-            waiting,
         },
     },
     document::{Document, NodeRef},
     evidence::{Context, Need},
+    files::Files,
     finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::Code,
@@ -66,8 +66,7 @@ pub struct StateFile {
     #[schemars(range(min = 0), extend("type" = ["number", "string"], "x-unit" = "seconds", "x-in-quotes" = true, "examples" = [60]))]
     pub timeout: f64,
     /// Earliest time at which the file may have been written: ISO 8601, in quotes.
-    #[schemars(with = "Option<Moment>", extend("x-problems" = waiting::no_time(), "examples" = ["{{run_started_at}}"]))]
-    pub updated_after: Option<String>,
+    pub updated_after: Option<Moment>,
     /// Expected values as Python reads them: the status, then the fields.
     #[serde(skip)]
     #[schemars(skip)]
@@ -96,7 +95,7 @@ impl AssertionType for StateFile {
         Statement::value(node, path, "expected_status").into_iter().collect()
     }
 
-    fn lint(node: &LintNode<'_>, _: &Place<'_>, report: &mut Report) {
+    fn lint(node: &LintNode<'_>, _: &dyn Files, report: &mut Report) {
         let fields = node.get("expected_fields").filter(LintNode::is_mapping);
         for (key, field) in fields.map(|fields| fields.entries()).unwrap_or_default() {
             if key.split('.').skip(1).any(|step| step.parse::<usize>().is_ok()) || key.contains('[') {

@@ -1,120 +1,132 @@
+//! Assertions without a known type: under another name, misspelled, not under `type`, or sentences.
+
+use super::{
+    REJECTED,
+    assertions::{LISTS, artifact_paths, comment},
+};
 use crate::{
     dialect::clawspec::{
-        assertion::{Assertion, Category},
-        assertion_lists::{artifact_paths, comment},
-        joined_type::JoinedType,
-        type_fields::{assertion_shape, fields_of},
+        assertion::{Assertion, Category, assertion_shape, fields_of},
+        assertions::{ArtifactAbsentWords, FilePresent, LlmJudge, LogEntry},
+        claim::AssertionType,
     },
-    document::NodeRef,
+    document::{Document, Fault, FaultKind, NodeRef, Pointer, Shape},
     edit,
-    finding::{Location, MessageParts, Report, Rule, Scope},
+    finding::{Finding, MessageParts, Report, Scope},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
-    shape::{Need, Type, all_keys, scalar},
-    words::{is_surely, nearest, opposite_of, parts, same_negation},
+    shape::{Need, Type, Word, all_keys, scalar},
+    validate::describe,
+    words::{nearest, opposite_of, same_negation},
 };
 
-/// An unknown type.
-#[derive(Debug)]
-struct Unknown {
-    name: String,
-    meant: IntendedType,
-}
-
-/// Intended meaning of the type.
-#[derive(Debug)]
-enum IntendedType {
-    /// A type under another name, and whether that is certain.
-    Called { real: &'static str, is_same: bool },
-    /// No single type: what to write instead.
-    Advice { note: Option<&'static str>, help: Option<&'static str> },
-    /// A misspelled type.
-    Misspelled(&'static str),
-    /// The type that checks the opposite of the negated one.
-    Negated(&'static str),
-    /// The opposite of a type, and the type for it.
-    OppositeOf { other: &'static str, negation: Option<&'static str> },
-    /// Unknown.
-    Nothing,
-}
-
-/// The type of an assertion that is not under `type`: as a key, as in other formats, or under another key.
-#[derive(Debug)]
-struct NotUnderType {
-    name: String,
-    /// Whether it is the value of another key.
-    is_value: bool,
-}
-
-/// Maximum number of files to suggest instead of the reply.
-const MAX_FILES: usize = 3;
-
-impl IntendedType {
-    fn of(name: &str) -> IntendedType {
-        let kinds = assertion_shape().and_then(|shape| shape.step("type", None));
-        if let Some((real, is_same)) = kinds.as_ref().and_then(|kinds| kinds.value_called(name)) {
-            return IntendedType::Called { real, is_same };
+/// Checks an item of a list of assertions that has no known type.
+pub(super) fn check(root: NodeRef<'_>, item: &LintNode<'_>, report: &mut Report) {
+    const WRITE: &str = "write a mapping with `type`, or comment it out";
+    if item.is_mapping() {
+        check_type(root, item, report);
+        let mut entries = item.node.entries();
+        let only = entries.next().filter(|_| entries.next().is_none()).filter(|entry| entry.value.text().is_some());
+        if let Some(entry) = only.filter(|entry| entry.key.key_text().split_whitespace().nth(1).is_some()) {
+            let words = MessageParts::new("expected an assertion, found a mapping without `type`")
+                .note("`: ` turns it into a mapping")
+                .help(WRITE)
+                .fix(comment(root, &item.at));
+            let finding = Finding::stated(Code::WrongType, words, item.at.clone(), entry.key.range());
+            report.push(finding.instead_of(Scope::In(item.at.clone())));
         }
-        if let Some(advice) = kinds.as_ref().and_then(|kinds| kinds.advice(name)) {
-            return IntendedType::Advice { note: advice.note, help: advice.help };
-        }
-        let names = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported);
-        let names: Vec<&'static str> = names.map(|info| info.name).collect();
-        let bare = name.strip_prefix('!').or_else(|| name.strip_prefix("not "));
-        if let Some(opposite) = bare.and_then(|bare| Assertion::type_info(bare.trim())?.opposite) {
-            return IntendedType::Negated(opposite);
-        }
-        if let Some(near) = nearest(name, names.iter().copied().filter(|other| are_alike_by_word(name, other))) {
-            return IntendedType::Misspelled(near);
-        }
-        match opposite_of(name, &names) {
-            Some(other) => IntendedType::OppositeOf { other, negation: same_negation(name, &names) },
-            None => IntendedType::Nothing,
-        }
+    } else if item.node.shape() == Shape::Scalar && !item.node.is_null() {
+        let words = match item.text().filter(|name| is_type(name)) {
+            Some(name) => MessageParts::new(format!("expected an assertion, found the string `{name}`"))
+                .help(format!("write `type: {name}`, and the keys that it needs")),
+            None => MessageParts::new(format!("expected an assertion, found {}", describe(item.node)))
+                .note(REJECTED)
+                .help(WRITE)
+                .fix(judged(root, item)),
+        };
+        let finding = item.problem(Code::WrongType, words.fix(comment(root, &item.at)));
+        report.push(finding.instead_of(Scope::At(item.at.clone())));
     }
 }
 
-/// Whether each word of a type resembles one of the other: types share words such as `present`.
-fn are_alike_by_word(one: &str, other: &str) -> bool {
-    let (ours, theirs) = (parts(one), parts(other));
-    let is_alike = |one: &String, other: &String| nearest(one, [other.as_str()]).is_some();
-    match ours.len() == theirs.len() {
-        true => ours.iter().zip(&theirs).all(|(one, other)| is_alike(one, other)),
-        false => is_surely(one, other, [other]),
-    }
+fn is_type(name: &str) -> bool {
+    Assertion::type_info(name).is_some()
 }
 
-/// Checks the type of an assertion, and reports one that is not under `type`.
-pub(crate) fn check_assertion(assertion: &LintNode<'_>, report: &mut Report) {
+/// Returns the fix that lets a model judge a sentence about an artifact.
+fn judged(root: NodeRef<'_>, sentence: &LintNode<'_>) -> Option<Fix> {
+    let path = artifact_paths(root).into_iter().next()?;
+    let (kind, rubric) = (LlmJudge::NAME, quoted(&format!("Score 1-5: {}", sentence.node.text()?)));
+    let words = format!("{{ type: {kind}, path: {}, rubric: {rubric} }}", scalar(&path));
+    Some(Fix::suggestion(format!("check it with `{kind}`"), sentence.replaced(words)?))
+}
+
+/// Checks the type of a mapping, or reports one that is not under `type`.
+pub(super) fn check_type(root: NodeRef<'_>, assertion: &LintNode<'_>, report: &mut Report) {
     if !assertion.is_mapping() {
         return;
     }
     let Some(kind) = assertion.get("type") else { return check_elsewhere(assertion, report) };
-    let unknown = kind.text().filter(|name| Assertion::type_info(name).is_none());
-    // A type with a value after it is a syntax fault.
-    if let Some(name) = unknown.filter(|_| JoinedType::of(&kind).is_none()) {
-        let finding = kind.finding(Unknown { name: name.to_owned(), meant: IntendedType::of(name) });
-        let variable = Scope::CodeAt(Code::MissingVariable, kind.at.clone());
-        report.push(finding.instead_of(Scope::At(kind.at.clone())).instead_of(variable));
-    }
+    let Some(name) = kind.text().filter(|name| !is_type(name)) else { return };
+    let finding = if let Some((real, key, value)) = joined(&kind) {
+        let help = format!("write `type: {real}` and `{key}: {value}`");
+        kind.part_problem(":", Code::Syntax, MessageParts::new("two keys on one line").help(help))
+    } else {
+        let words = meant(name, assertion, &kind)
+            .fix(about_files(root, assertion, &kind, name))
+            .fix(awaited(root, assertion, &kind).filter(|_| name == "invoke"))
+            .fix(comment(root, &assertion.at));
+        let finding = kind.problem(Code::UnknownType, words);
+        finding.instead_of(Scope::CodeAt(Code::MissingVariable, kind.at.clone()))
+    };
+    report.push(finding.instead_of(Scope::At(kind.at.clone())));
 }
 
+/// Reads a type that is joined with a key that it requires: `type: file_present: a`. Returns the type, the key and its
+/// value.
+fn joined(kind: &LintNode<'_>) -> Option<(&'static str, &'static str, String)> {
+    let (name, value) = kind.text()?.split_once(':')?;
+    let is_list = |list: Pointer| list.last().is_some_and(|key| LISTS.contains(&key.as_str()));
+    let item = kind.at.parent().filter(|_| kind.at.last().as_deref() == Some("type"))?;
+    let is_item = item.last_step().is_some_and(|step| step.index().is_some()) && item.parent().is_some_and(is_list);
+    // In quotes, or as a block scalar, it is a string.
+    let first = kind.node.document().text().get_byte(kind.node.own_range().start);
+    let is_spaced = value.is_empty() || value.starts_with(char::is_whitespace);
+    if !is_item || !is_spaced || first != name.bytes().next() {
+        return None;
+    }
+    let name = Assertion::type_info(name.trim_end())?.name;
+    let mut fields = fields_of(name).into_iter();
+    let key = fields.find(|field| field.name != "type" && field.need == Need::Required)?.name;
+    Some((name, key, value.trim().to_owned()))
+}
+
+/// Returns whether the rules report a fault with the meaning that it has in a contract.
+pub(crate) fn knows(fault: &Fault, document: &Document) -> bool {
+    let kind = || LintNode::root(document.root()?).at(&document.pointer_at(fault.range.start));
+    fault.kind == FaultKind::ColonWithoutQuotes && kind().is_some_and(|kind| joined(&kind).is_some())
+}
+
+/// Reports a type as a key, as in other formats, or under another key.
 fn check_elsewhere(assertion: &LintNode<'_>, report: &mut Report) {
     let entries = assertion.entries();
-    let is_type = |name: &str| Assertion::type_info(name).is_some();
     let shape = assertion_shape();
     let is_called = |key: &str| shape.as_ref().is_some_and(|shape| shape.field_called(key, None).is_some());
     let is_tag = |key: &str| is_called(key) || nearest(key, ["type"]).is_some();
     let tagged = entries.iter().find(|(key, value)| is_tag(key) && value.text().is_some_and(is_type));
-    let named = entries.iter().find(|(key, _)| is_type(key));
-    let (member, name, is_value) = match (tagged, named) {
-        (Some((_, member)), _) => (member, member.text().unwrap_or_default(), true),
-        (None, Some((key, member))) => (member, key.as_str(), false),
+    let (member, name, edits) = match (tagged, entries.iter().find(|(key, _)| is_type(key))) {
+        (Some((_, member)), _) => (member, member.text().unwrap_or_default(), member.renamed("type")),
+        (None, Some((key, member))) => (member, key.as_str(), spelled_out(assertion, key, member)),
         (None, None) => return,
     };
+    let words = MessageParts::new("missing `type`").note("nothing is checked").remedy(
+        format!("write `type: {name}`"),
+        Fix::safe,
+        edits,
+    );
     let places = [assertion.at.key("type"), member.at.clone(), assertion.at.clone()];
-    let finding = member.head_finding(NotUnderType { name: name.to_owned(), is_value });
+    let finding = member.head_problem(Code::UnknownType, words);
     report.push(places.into_iter().fold(finding, |finding, at| finding.instead_of(Scope::At(at))));
 }
 
@@ -141,69 +153,37 @@ fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
     }
 }
 
-/// Returns one or several strings as the value of a type: a pattern without special characters, or a list of
-/// words.
-fn literal(member: &LintNode<'_>, real: &str) -> Option<Vec<Edit>> {
-    if real == "artifact_absent_words" {
-        // It would be compared as written, and never be found.
-        if member.text().into_iter().chain(member.texts().into_iter().map(|(text, _)| text)).any(looks_like_pattern) {
-            return None;
+/// Returns the text about an unknown type, with what is meant by it.
+fn meant(name: &str, assertion: &LintNode<'_>, kind: &LintNode<'_>) -> MessageParts {
+    let words = MessageParts::new(format!("unknown assertion type `{name}`"));
+    let change_to = |real: &str| format!("change the type to `{real}`");
+    let kinds = assertion_shape().and_then(|shape| shape.step("type", None));
+    if let Some((real, is_same)) = kinds.as_ref().and_then(|kinds| kinds.value_called(name)) {
+        if is_wild(assertion, real) {
+            let words = words.note(format!("`{real}` does not expand wildcards"));
+            return words.help(format!("use one `{real}` for each file"));
         }
-        let rename = member.renamed("words")?;
-        if member.is_list() {
-            return Some(rename);
-        }
-        return Some([rename, member.replaced(format!("[{}]", quoted(member.text()?)))?].concat());
+        let fix = if is_same && has_nothing_else(assertion, real) { Fix::safe } else { Fix::guess };
+        return words.remedy(change_to(real), fix, converted(assertion, kind, real));
     }
-    let text = member.text()?;
-    let mut edits = member.renamed("pattern")?;
-    let escaped = regex::escape(text);
-    if member.at.last().as_deref() != Some("pattern") && escaped != text {
-        edits.extend(member.replaced(quoted(&escaped))?);
+    if let Some(advice) = kinds.as_ref().and_then(|kinds| kinds.advice(name)) {
+        let words = advice.note.iter().fold(words, MessageParts::note);
+        return advice.help.iter().fold(words, |words, help| words.help(*help));
     }
-    Some(edits)
-}
-
-/// Whether a text has characters that only patterns have.
-fn looks_like_pattern(text: &str) -> bool {
-    text.contains(['\\', '^', '$', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|'])
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
-}
-
-/// Returns the fixes that search in the artifacts of the scenario for what was expected of the reply.
-fn about_files(location: &Location<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>, name: &str) -> Vec<Fix> {
-    let real = match name {
-        "response_contains" | "output_contains" | "reply_contains" => "log_entry",
-        "not_contains" | "response_not_contains" | "output_not_contains" => "artifact_absent_words",
-        _ => return Vec::new(),
-    };
-    let is_given = assertion.at.parent().and_then(|list| list.last()).as_deref() == Some("given");
-    let keys = ["text", "contains", "content", "value", "expected", "pattern", "values", "texts"];
-    let Some(member) = keys.iter().find_map(|key| assertion.get(key)).filter(|_| !is_given) else { return Vec::new() };
-    let fix = |path: &String| {
-        let mut edits = kind.replaced(real)?;
-        if assertion.get("path").is_none() {
-            edits.extend(assertion.with_behind("type", &[("path", scalar(path))])?);
-        }
-        edits.extend(literal(&member, real)?);
-        Some(Fix::suggestion(format!("check `{path}`"), edits))
-    };
-    artifact_paths(location).iter().take(MAX_FILES).filter_map(fix).collect()
-}
-
-/// Returns the fix that replaces `wait_for_artifact` with an assertion that the file exists.
-fn awaited(location: &Location<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>) -> Option<Fix> {
-    let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
-    let mut edits = [kind.replaced("file_present")?, file.renamed("path")?].concat();
-    for (key, member) in assertion.entries() {
-        if !matches!(key.as_str(), "type" | "wait_for_artifact" | "timeout") {
-            edits.extend(edit::comment_out(location.root, &member.at)?);
-        }
+    let known = Assertion::TYPES.iter().filter(|info| info.category != Category::Unsupported);
+    let names: Vec<&'static str> = known.map(|info| info.name).collect();
+    let bare = name.strip_prefix('!').or_else(|| name.strip_prefix("not "));
+    if let Some(opposite) = bare.and_then(|bare| Assertion::type_info(bare.trim())?.opposite) {
+        return words.help(format!("use `{opposite}`"));
     }
-    Some(Fix::suggestion("require that the file exists", edits))
+    if let Some(near) = nearest(name, names.iter().copied()) {
+        return words.remedy(change_to(near), Fix::guess, kind.replaced(scalar(near)));
+    }
+    match (same_negation(name, &names), opposite_of(name, &names)) {
+        (Some(negation), _) => words.help(format!("use `{negation}`")),
+        (None, Some(other)) => words.note(format!("no type checks the opposite of `{other}`")),
+        (None, None) => words.help("use a type that `speclens explain clawspec` lists"),
+    }
 }
 
 /// Whether the path has wildcards, which the existing type does not support.
@@ -213,8 +193,8 @@ fn is_wild(assertion: &LintNode<'_>, real: &str) -> bool {
         let bare = path.replace("{{", "").replace("}}", "");
         bare.starts_with('~') || bare.contains(['*', '?', '[', '{', '$'])
     };
-    let path = assertion.text_at("path");
-    matches!(real, "file_absent" | "file_present") && path.is_some_and(is_expanded_elsewhere)
+    let is_literal = || fields_of(real).iter().any(|field| field.name == "path" && !field.shape.is_glob());
+    assertion.text_at("path").is_some_and(is_expanded_elsewhere) && is_literal()
 }
 
 /// Whether every key of an assertion has a meaning for the existing type, under its own or another name. Other keys
@@ -237,77 +217,92 @@ fn has_nothing_else(assertion: &LintNode<'_>, real: &str) -> bool {
     })
 }
 
-/// Returns the fix that converts the assertion to the existing type.
-fn convert(assertion: &LintNode<'_>, kind: &LintNode<'_>, real: &str, is_same: bool) -> Option<Fix> {
+/// Keys under which other formats write the text of an assertion.
+const TEXTS: [&str; 10] =
+    ["text", "contains", "content", "value", "expected", "pattern", "values", "texts", "patterns", "strings"];
+
+/// Returns the edits that convert the assertion to the existing type.
+fn converted(assertion: &LintNode<'_>, kind: &LintNode<'_>, real: &str) -> Option<Vec<Edit>> {
     let mut edits = kind.replaced(real)?;
     for field in fields_of(real).iter().filter(|field| assertion.get(field.name).is_none()) {
         let Some(member) = field.shape.other_names().iter().find_map(|other| assertion.get(other.name)) else {
             continue;
         };
-        edits.extend(match (real, field.name) {
-            ("log_entry", "pattern") => literal(&member, real)?,
-            (_, name) => member.renamed(name)?,
+        edits.extend(match field.shape.word() {
+            Some(Word::Pattern(_)) => as_pattern(&member)?,
+            Some(Word::File(_) | Word::Template(_) | Word::Shell | Word::Refers(_) | Word::Defines(_)) | None => {
+                member.renamed(field.name)?
+            }
         });
     }
-    if real == "artifact_absent_words" && assertion.get("words").is_none() {
-        let keys = ["text", "contains", "content", "value", "texts", "values", "patterns", "strings"];
-        let member = keys.iter().find_map(|key| assertion.get(key))?;
-        edits.extend(literal(&member, real)?);
+    if real == ArtifactAbsentWords::NAME && assertion.get("words").is_none() {
+        edits.extend(as_words(&TEXTS.iter().find_map(|key| assertion.get(key))?)?);
     }
-    let fix = if is_same && has_nothing_else(assertion, real) { Fix::safe } else { Fix::guess };
-    Some(fix(changed_to(real), edits))
+    Some(edits)
 }
 
-fn changed_to(real: &str) -> String {
-    format!("change the type to `{real}`")
+/// Returns a string as a pattern without special characters.
+fn as_pattern(member: &LintNode<'_>) -> Option<Vec<Edit>> {
+    let text = member.text()?;
+    let mut edits = member.renamed("pattern")?;
+    let escaped = regex::escape(text);
+    if member.at.last().as_deref() != Some("pattern") && escaped != text {
+        edits.extend(member.replaced(quoted(&escaped))?);
+    }
+    Some(edits)
 }
 
-impl Rule for Unknown {
-    const CODE: Code = Code::UnknownType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let name = self.name.as_str();
-        let words = MessageParts::new(format!("unknown assertion type `{name}`"));
-        let (Some(assertion), Some(kind)) = (location.holder(), location.lint_node()) else { return words };
-        let words = match &self.meant {
-            IntendedType::Called { real, .. } if is_wild(&assertion, real) => words
-                .note(format!("`{real}` does not expand wildcards"))
-                .help(format!("use one `{real}` for each file")),
-            IntendedType::Called { real, is_same } => {
-                words.help(changed_to(real)).fix(convert(&assertion, &kind, real, *is_same))
-            }
-            IntendedType::Advice { note, help } => {
-                let words = note.iter().fold(words, MessageParts::note);
-                help.iter().fold(words, |words, help| words.help(*help))
-            }
-            IntendedType::Misspelled(near) => words.remedy(changed_to(near), Fix::guess, kind.replaced(scalar(near))),
-            IntendedType::Negated(opposite) => words.help(format!("use `{opposite}`")),
-            IntendedType::OppositeOf { other, negation: Some(negation) } => {
-                words.help(format!("use `{negation}`, the opposite of `{other}`"))
-            }
-            IntendedType::OppositeOf { other, negation: None } => {
-                words.note(format!("no type checks the opposite of `{other}`"))
-            }
-            IntendedType::Nothing => words.help("use a type that `speclens explain clawspec` lists"),
-        };
-        words
-            .fix(about_files(location, &assertion, &kind, name))
-            .fix(awaited(location, &assertion, &kind).filter(|_| name == "invoke"))
-            .fix(comment(location, &assertion.at))
+/// Returns one or several strings as a list of words. `None` for a pattern: it would be compared as written, and never
+/// be found.
+fn as_words(member: &LintNode<'_>) -> Option<Vec<Edit>> {
+    let signs = ['\\', '^', '$', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|'];
+    if member.text().into_iter().chain(member.texts().into_iter().map(|(text, _)| text)).any(|it| it.contains(signs)) {
+        return None;
     }
+    let rename = member.renamed("words")?;
+    if member.is_list() {
+        return Some(rename);
+    }
+    Some([rename, member.replaced(format!("[{}]", quoted(member.text()?)))?].concat())
 }
 
-impl Rule for NotUnderType {
-    const CODE: Code = Code::UnknownType;
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
 
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let name = &self.name;
-        let assertion = location.holder();
-        let edits = location.lint_node().zip(assertion).and_then(|(member, assertion)| match self.is_value {
-            true => member.renamed("type"),
-            false => spelled_out(&assertion, name, &member),
-        });
-        let help = format!("write `type: {name}`");
-        MessageParts::new("missing `type`").note("nothing is checked").remedy(help, Fix::safe, edits)
+/// Maximum number of files to suggest instead of the reply.
+const MAX_FILES: usize = 3;
+
+/// Returns the fixes that search in the artifacts of the scenario for what was expected of the reply.
+fn about_files(root: NodeRef<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>, name: &str) -> Vec<Fix> {
+    let (real, is_denied) = match name {
+        "response_contains" | "output_contains" | "reply_contains" => (LogEntry::NAME, false),
+        "not_contains" | "response_not_contains" | "output_not_contains" => (ArtifactAbsentWords::NAME, true),
+        _ => return Vec::new(),
+    };
+    let is_given = assertion.at.parent().and_then(|list| list.last()).as_deref() == Some("given");
+    let Some(member) = TEXTS.iter().find_map(|key| assertion.get(key)).filter(|_| !is_given) else {
+        return Vec::new();
+    };
+    let fix = |path: &String| {
+        let mut edits = kind.replaced(real)?;
+        if assertion.get("path").is_none() {
+            edits.extend(assertion.with_behind("type", &[("path", scalar(path))])?);
+        }
+        edits.extend(if is_denied { as_words(&member) } else { as_pattern(&member) }?);
+        Some(Fix::suggestion(format!("check `{path}`"), edits))
+    };
+    artifact_paths(root).iter().take(MAX_FILES).filter_map(fix).collect()
+}
+
+/// Returns the fix that replaces `wait_for_artifact` with an assertion that the file exists.
+fn awaited(root: NodeRef<'_>, assertion: &LintNode<'_>, kind: &LintNode<'_>) -> Option<Fix> {
+    let file = assertion.get("wait_for_artifact").filter(|_| assertion.get("path").is_none())?;
+    let mut edits = [kind.replaced(FilePresent::NAME)?, file.renamed("path")?].concat();
+    for (key, member) in assertion.entries() {
+        if !matches!(key.as_str(), "type" | "wait_for_artifact" | "timeout") {
+            edits.extend(edit::comment_out(root, &member.at)?);
+        }
     }
+    Some(Fix::suggestion("require that the file exists", edits))
 }
