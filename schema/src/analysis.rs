@@ -130,11 +130,9 @@ impl Analyzer {
         let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
         let mut others = faults::problems_but(document, is_known);
         let mut found = Vec::new();
-        if let Some(root) = document.root() {
-            let mut report = Report::default();
-            cut_text::check(document, &mut report);
-            others.extend(report.problems(root));
-        }
+        let mut report = Report::default();
+        cut_text::check(document, &mut report);
+        others.extend(report.problems());
         match document.root() {
             None if document.is_intact() => others.push(validate::empty(self.file)),
             None => {}
@@ -173,10 +171,10 @@ impl Analyzer {
             for finding in items.iter().flat_map(|items| rule.findings(*items)) {
                 let mut report = Report::default();
                 report.push(finding);
-                found.extend(report.resolve(false).problems(root));
+                found.extend(report.resolve(false).problems());
             }
         }
-        others.extend(report.resolve(false).problems(root));
+        others.extend(report.resolve(false).problems());
         found
     }
 
@@ -191,7 +189,7 @@ impl Analyzer {
         if let Some(format) = self.format() {
             format.report(node, definition, files, &mut report);
         }
-        report.resolve(is_damaged(node)).problems(node)
+        report.resolve(is_damaged(node)).problems()
     }
 
     /// Returns a hash of everything that a result about a block depends on.

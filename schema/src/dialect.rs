@@ -8,7 +8,7 @@ pub mod kindlm;
 mod lenient;
 
 pub use crate::document::ScalarRules;
-pub use crate::finding::{Finding, Location, MessageParts, Report, Rule};
+pub use crate::finding::{Finding, MessageParts, Report};
 pub use crate::relations::{CrossItemRule, Facts, Items, Topic};
 pub use count::Count;
 pub use format::{Directories, EffectiveDefault, Format, Gate, Lookup, Lower, Starter, Traced, Unit};

@@ -1,5 +1,5 @@
-//! Findings: problems as data, that is, the rule and the location. Checks only add findings. [`Report::resolve`]
-//! decides which of several findings at a location is reported; only then does [`Report::problems`] render them.
+//! Findings: problems before it is decided which of several at a location is reported. Checks only add findings;
+//! [`Report::resolve`] decides.
 
 use std::{fmt::Debug, ops::Range};
 
@@ -7,106 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     document::{NodeRef, Pointer},
-    edit,
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, SettingsCondition, Severity, Subject},
 };
 
-/// A kind of problem, with the data for its message: names, numbers, suggestions. The rules are in [`crate::rules`].
-pub trait Rule: Debug {
-    /// Code of the problem.
-    const CODE: Code;
-
-    /// Default severity, before settings change it.
-    const SEVERITY: Severity = Self::CODE.severity();
-
-    /// Returns the severity, if it differs between problems of this kind.
-    fn severity(&self) -> Severity {
-        Self::SEVERITY
-    }
-
-    /// Whether it reports something as missing. In a part that is not fully parsed, it may exist anyway.
-    fn is_about_absence(&self) -> bool {
-        Self::CODE.is_about_absence()
-    }
-
-    /// Renders the message, note, help and fixes.
-    fn message(&self, location: &Location<'_>) -> MessageParts;
-}
-
-/// A rule of any type, possibly with an explanation.
-trait AnyRule: Debug {
-    fn is_about_absence(&self) -> bool;
-    fn message(&self, location: &Location<'_>) -> MessageParts;
-}
-
-impl<R: Rule> AnyRule for R {
-    fn is_about_absence(&self) -> bool {
-        Rule::is_about_absence(self)
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        Rule::message(self, location)
-    }
-}
-
-/// Additional knowledge about a finding of another rule.
-pub(crate) trait Explanation: Debug {
-    /// Returns the message, note, help and fixes, given those of the rule.
-    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts;
-}
-
-/// A rule with an explanation.
-#[derive(Debug)]
-struct Explained {
-    rule: Box<dyn AnyRule>,
-    by: Box<dyn Explanation>,
-}
-
-impl AnyRule for Explained {
-    fn is_about_absence(&self) -> bool {
-        self.rule.is_about_absence()
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        self.by.message(self.rule.message(location), location)
-    }
-}
-
-/// A function that changes the text of another rule.
-struct Rewording<F>(F);
-
-impl<F> Debug for Rewording<F> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Rewording")
-    }
-}
-
-impl<F: Fn(MessageParts, &Location<'_>) -> MessageParts> Explanation for Rewording<F> {
-    fn message(&self, said: MessageParts, location: &Location<'_>) -> MessageParts {
-        self.0(said, location)
-    }
-}
-
-/// A problem whose text is known where it is found.
-#[derive(Debug)]
-struct Stated {
-    words: MessageParts,
-    is_about_absence: bool,
-}
-
-impl AnyRule for Stated {
-    fn is_about_absence(&self) -> bool {
-        self.is_about_absence
-    }
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        self.words.clone()
-    }
-}
-
 /// Location of a finding.
-pub struct Location<'d> {
+pub(crate) struct Location<'d> {
     /// Root of the checked part: the whole document, or one item of a top-level list.
     pub(crate) root: NodeRef<'d>,
     /// Pointer to the node, relative to `root`.
@@ -123,7 +29,7 @@ impl<'d> Location<'d> {
     }
 
     /// Returns the node. `None` if it is missing.
-    pub fn node(&self) -> Option<NodeRef<'d>> {
+    pub(crate) fn node(&self) -> Option<NodeRef<'d>> {
         Some(self.lint_node()?.node)
     }
 
@@ -136,10 +42,30 @@ impl<'d> Location<'d> {
     pub(crate) fn holder(&self) -> Option<LintNode<'d>> {
         LintNode::root(self.root).around(&self.at.parent()?, self.range.start)
     }
+}
 
-    /// Returns the edits that replace the value.
-    pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
-        edit::replace(self.node()?, words)
+/// Text of a problem and its fixes: see [`Problem`] for each part.
+#[derive(Clone, Debug)]
+pub struct MessageParts {
+    pub(crate) message: String,
+    pub(crate) note: Option<String>,
+    pub(crate) help: Option<String>,
+    pub(crate) listing: Option<Listing>,
+    pub(crate) subject: Option<Subject>,
+    pub(crate) fixes: Vec<Fix>,
+}
+
+impl MessageParts {
+    /// Creates the text from a message: one lower-case clause without a final period.
+    pub fn new(message: impl Into<String>) -> MessageParts {
+        MessageParts {
+            message: message.into(),
+            note: None,
+            help: None,
+            listing: None,
+            subject: None,
+            fixes: Vec::new(),
+        }
     }
 
     /// Creates a message that ends with a name. Problems that differ only in this name are merged.
@@ -252,10 +178,12 @@ pub(crate) enum Layer {
     Rules,
 }
 
-/// A problem at a location, without its text.
+/// A problem at a location.
 #[derive(Debug)]
 pub struct Finding {
-    rule: Box<dyn AnyRule>,
+    words: MessageParts,
+    /// Whether it reports something as missing. In a part that is not fully parsed, it may exist anyway.
+    is_about_absence: bool,
     code: Code,
     severity: Severity,
     layer: Layer,
@@ -268,29 +196,13 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Creates a finding of a rule at a node, with the range to underline.
-    pub fn new<R: Rule + 'static>(rule: R, at: Pointer, range: Range<usize>) -> Finding {
-        Finding::of(R::CODE, rule.severity(), Box::new(rule), at, range)
-    }
-
-    /// Creates a finding with this text.
-    pub(crate) fn stated(code: Code, words: MessageParts, at: Pointer, range: Range<usize>) -> Finding {
-        let rule = Stated { words, is_about_absence: code.is_about_absence() };
-        Finding::of(code, code.severity(), Box::new(rule), at, range)
-    }
-
-    /// Creates a finding with this text that something is missing. In a part that is not fully parsed, it may exist
-    /// anyway.
-    pub(crate) fn absent(code: Code, words: MessageParts, at: Pointer, range: Range<usize>) -> Finding {
-        let rule = Stated { words, is_about_absence: true };
-        Finding::of(code, code.severity(), Box::new(rule), at, range)
-    }
-
-    fn of(code: Code, severity: Severity, rule: Box<dyn AnyRule>, at: Pointer, range: Range<usize>) -> Finding {
+    /// Creates a finding with this text, at a node, with the range to underline.
+    pub fn stated(code: Code, words: MessageParts, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
+            words,
+            is_about_absence: code.is_about_absence(),
             code,
-            severity,
-            rule,
+            severity: code.severity(),
             layer: Layer::Rules,
             at,
             range,
@@ -299,6 +211,11 @@ impl Finding {
             unless_wrong: Vec::new(),
             only_with: None,
         }
+    }
+
+    /// Creates a finding with this text that something is missing.
+    pub(crate) fn absent(code: Code, words: MessageParts, at: Pointer, range: Range<usize>) -> Finding {
+        Finding { is_about_absence: true, ..Finding::stated(code, words, at, range) }
     }
 
     /// Marks the finding as one of the schema.
@@ -316,14 +233,14 @@ impl Finding {
         Finding { severity, ..self }
     }
 
-    /// Adds an explanation.
-    pub(crate) fn explained(self, by: impl Explanation + 'static) -> Finding {
-        Finding { rule: Box::new(Explained { rule: self.rule, by: Box::new(by) }), ..self }
-    }
-
-    /// Changes the text, given that of the rule and the location.
-    pub(crate) fn reworded(self, by: impl Fn(MessageParts, &Location<'_>) -> MessageParts + 'static) -> Finding {
-        self.explained(Rewording(by))
+    /// Changes the text, given the location in the checked part.
+    pub(crate) fn reworded(
+        self,
+        root: NodeRef<'_>,
+        by: impl FnOnce(MessageParts, &Location<'_>) -> MessageParts,
+    ) -> Finding {
+        let words = by(self.words, &Location { root, at: &self.at, range: &self.range });
+        Finding { words, ..self }
     }
 
     /// Returns the code.
@@ -403,8 +320,8 @@ impl Finding {
         self.severity <= Severity::Warning && self.code != Code::UnknownKey
     }
 
-    /// Returns the problem with its text.
-    fn problem(self, words: MessageParts) -> Problem {
+    fn problem(self) -> Problem {
+        let words = self.words;
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),
             repeats: it.relation == Relation::UsedAgain,
@@ -449,7 +366,7 @@ impl Report {
     /// Drops superseded findings and, in a damaged part, those about missing nodes.
     pub(crate) fn resolve(mut self, is_damaged: bool) -> Report {
         if is_damaged {
-            self.findings.retain(|finding| !finding.rule.is_about_absence());
+            self.findings.retain(|finding| !finding.is_about_absence);
         }
         if self.findings.iter().any(|finding| !finding.replaces.is_empty()) {
             let replaced = Replaced::by(&self.findings);
@@ -472,12 +389,9 @@ impl Report {
         self
     }
 
-    /// Renders the findings in the order in which they were added. Locations are relative to `root`.
-    pub(crate) fn problems(self, root: NodeRef<'_>) -> Vec<Problem> {
-        let words =
-            |finding: &Finding| finding.rule.message(&Location { root, at: &finding.at, range: &finding.range });
-        let worded: Vec<MessageParts> = self.findings.iter().map(words).collect();
-        self.findings.into_iter().zip(worded).map(|(finding, words)| finding.problem(words)).collect()
+    /// Returns the problems, in the order in which they were added.
+    pub(crate) fn problems(self) -> Vec<Problem> {
+        self.findings.into_iter().map(Finding::problem).collect()
     }
 }
 

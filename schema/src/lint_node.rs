@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 use crate::{
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape, Style},
     edit,
-    finding::{Finding, MessageParts, Rule},
+    finding::{Finding, MessageParts},
     problem::{Code, Edit},
 };
 
@@ -167,11 +167,6 @@ impl<'d> LintNode<'d> {
         }
     }
 
-    /// Creates a finding at the value.
-    pub(crate) fn finding(&self, rule: impl Rule + 'static) -> Finding {
-        Finding::new(rule, self.at.clone(), self.range())
-    }
-
     /// Creates a finding at the value, with this text.
     pub(crate) fn problem(&self, code: Code, words: MessageParts) -> Finding {
         Finding::stated(code, words, self.at.clone(), self.range())
@@ -190,11 +185,6 @@ impl<'d> LintNode<'d> {
     /// Creates a finding at the key, with this text, that something is missing.
     pub(crate) fn head_absence(&self, code: Code, words: MessageParts) -> Finding {
         Finding::absent(code, words, self.at.clone(), self.head())
-    }
-
-    /// Creates a finding at the key, or at the first line of an item.
-    pub(crate) fn head_finding(&self, rule: impl Rule + 'static) -> Finding {
-        Finding::new(rule, self.at.clone(), self.head())
     }
 
     /// Creates a finding at a string, with this text; for a block scalar of several lines, at the first line.

@@ -237,7 +237,7 @@ fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
     let mut report = Report::default();
     check(node, definition, &MemoryFiles::default(), &mut report);
     walk::check(node, definition, None, &MemoryFiles::default(), &mut report);
-    let mut problems = report.resolve(false).problems(node);
+    let mut problems = report.resolve(false).problems();
     problems.sort_by_key(|problem| problem.range.start);
     problems
 }

@@ -1,5 +1,5 @@
 use crate::{
-    finding::{Explanation, Finding, Location, MessageParts},
+    finding::Finding,
     problem::{Code, Severity},
     rules::wrong_type::as_mapping,
     shape::{self, Shape, Type},
@@ -7,18 +7,15 @@ use crate::{
     words::listed,
 };
 
-/// A problem in `speclens.yaml`, with the message of another rule.
-#[derive(Debug)]
-struct InSettings {
-    /// Schema of a value that is not valid.
-    shape: Option<Shape>,
-}
-
 /// Reports a finding of another rule as a problem of a setting.
 pub(crate) fn in_settings(context: &Context<'_>, finding: Finding) -> Finding {
     let is_about_value = matches!(finding.code(), Code::WrongType | Code::OutOfRange | Code::InvalidValue);
     let shape = is_about_value.then(|| context.member(finding.at())).flatten();
-    finding.explained(InSettings { shape }).with_code(Code::InvalidSetting).with_severity(Severity::Error)
+    let finding = finding.reworded(context.node, |words, _| match &shape {
+        Some(shape) if words.help.is_none() => words.help(what_to_write(shape)),
+        Some(_) | None => words,
+    });
+    finding.with_code(Code::InvalidSetting).with_severity(Severity::Error)
 }
 
 /// Returns the help that says what to write.
@@ -51,13 +48,4 @@ fn what_to_write(shape: &Shape) -> String {
         },
     };
     format!("write {expected}")
-}
-
-impl Explanation for InSettings {
-    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
-        match &self.shape {
-            Some(shape) if said.help.is_none() => said.help(what_to_write(shape)),
-            Some(_) | None => said,
-        }
-    }
 }

@@ -1,7 +1,8 @@
 use crate::{
     dialect::Format,
     files::{FileKind, Files, Resolved},
-    finding::{Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
+    lint_node::LintNode,
     new_file::{self, Template},
     problem::{Code, Fix, Severity},
     rules::invalid_path,
@@ -11,7 +12,6 @@ use crate::{
 };
 
 /// A path that does not exist.
-#[derive(Debug)]
 pub(crate) struct Missing {
     /// Path in the message.
     pub(crate) path: String,
@@ -29,14 +29,6 @@ pub(crate) struct Missing {
     pub(crate) creation: Option<Fix>,
 }
 
-/// A file instead of a directory, or vice versa.
-#[derive(Debug)]
-pub(crate) struct OtherKind {
-    path: String,
-    /// Expected kind: `JSON Schema file`.
-    noun: &'static str,
-}
-
 /// Checks a path that must exist before a run.
 pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, files: &dyn Files, report: &mut Report) {
     let Some(first) = value.shape().and_then(|shape| shape.exists_before()) else { return };
@@ -44,7 +36,7 @@ pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, file
     let normal = match format.path(path, files) {
         Some(Ok(normal)) => normal,
         Some(Err(reason)) => {
-            return report.push(value.lint_node().finding(invalid_path::NotPortable::unusable(path, reason)));
+            return report.push(invalid_path::unusable(&value.lint_node(), path, reason));
         }
         None => return,
     };
@@ -53,18 +45,16 @@ pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, file
         _ => (FileKind::File, "file"),
     };
     match files.named(&normal) {
-        Resolved::Found { kind, .. } if kind != wanted => {
-            report.push(value.lint_node().finding(OtherKind::new(path, noun)))
-        }
+        Resolved::Found { kind, .. } if kind != wanted => report.push(other_kind(&value.lint_node(), path, noun)),
         Resolved::Found { is_far: true, .. } | Resolved::Unread => {
-            report.push(value.lint_node().finding(invalid_path::NotPortable::outside(path)));
+            report.push(invalid_path::outside(&value.lint_node(), path));
         }
         Resolved::Found { is_far: false, .. } => {}
         Resolved::Nothing => {
             let missing = Missing::of(path, &normal, wanted, Template::called(first), files);
             // For an expanded path, the result says more.
             let path = if path.contains("{{") { normal } else { path.to_owned() };
-            report.push(value.lint_node().finding(Missing { path, severity: format.missing_file(), ..missing }));
+            report.push(Missing { path, severity: format.missing_file(), ..missing }.at(&value.lint_node()));
         }
     }
 }
@@ -94,6 +84,26 @@ impl Missing {
             creation: first.and_then(|first| new_file::creation(normal, first, files)),
         }
     }
+
+    /// Returns the finding at the string with the path.
+    pub(crate) fn at(&self, lint_node: &LintNode<'_>) -> Finding {
+        let Missing { path, scheme, kind, near, root, note, creation, .. } = self;
+        let words = match (near, root) {
+            (Some(near), _) => {
+                let edits = lint_node.replaced(scalar(&format!("{scheme}{near}")));
+                let words = MessageParts::new(format!("`{path}` does not exist"));
+                let words = if path.contains('\\') { words.note(ONLY_SLASHES) } else { words };
+                words.remedy(format!("change it to `{near}`"), Fix::guess, edits)
+            }
+            (None, Some(root)) => MessageParts::new(format!("`{path}` does not exist in `{root}`")),
+            (None, None) => note.iter().fold(MessageParts::new(format!("`{path}` does not exist")), MessageParts::note),
+        };
+        let words = match (near, creation) {
+            (None, None) => words.help(correct_or_create(*kind)),
+            (Some(_), _) | (None, Some(_)) => words.fix(creation.clone()),
+        };
+        lint_node.problem(Code::MissingFile, words).with_severity(self.severity)
+    }
 }
 
 /// Consequence of a path as on Windows.
@@ -107,44 +117,9 @@ pub(crate) fn correct_or_create(kind: FileKind) -> &'static str {
     }
 }
 
-impl OtherKind {
-    pub(crate) fn new(path: &str, noun: &'static str) -> OtherKind {
-        OtherKind { path: path.to_owned(), noun }
-    }
-}
-
-impl Rule for Missing {
-    const CODE: Code = Code::MissingFile;
-
-    fn severity(&self) -> Severity {
-        self.severity
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let Missing { path, scheme, kind, near, root, note, creation, .. } = self;
-        let words = match (near, root) {
-            (Some(near), _) => {
-                let edits = location.replaced(scalar(&format!("{scheme}{near}")));
-                let words = MessageParts::new(format!("`{path}` does not exist"));
-                let words = if path.contains('\\') { words.note(ONLY_SLASHES) } else { words };
-                words.remedy(format!("change it to `{near}`"), Fix::guess, edits)
-            }
-            (None, Some(root)) => MessageParts::new(format!("`{path}` does not exist in `{root}`")),
-            (None, None) => note.iter().fold(MessageParts::new(format!("`{path}` does not exist")), MessageParts::note),
-        };
-        match (near, creation) {
-            (None, None) => words.help(correct_or_create(*kind)),
-            (Some(_), _) | (None, Some(_)) => words.fix(creation.clone()),
-        }
-    }
-}
-
-impl Rule for OtherKind {
-    const CODE: Code = Code::MissingFile;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        let OtherKind { path, noun } = self;
-        let thing = if *noun == "directory" { "directory" } else { "file" };
-        MessageParts::new(format!("`{path}` is not a {thing}")).help(format!("name a {noun}"))
-    }
+/// Reports a file instead of a directory, or vice versa. `noun`: the expected kind, such as `JSON Schema file`.
+pub(crate) fn other_kind(lint_node: &LintNode<'_>, path: &str, noun: &str) -> Finding {
+    let thing = if noun == "directory" { "directory" } else { "file" };
+    let words = MessageParts::new(format!("`{path}` is not a {thing}")).help(format!("name a {noun}"));
+    lint_node.problem(Code::MissingFile, words)
 }

@@ -1,7 +1,7 @@
 pub(crate) mod gateway;
 pub(crate) mod script;
 
-use std::{cell::OnceCell, collections::HashSet, rc::Rc};
+use std::{cell::OnceCell, collections::HashSet, ops::Range, rc::Rc};
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use crate::{
     dialect::{Format, Lookup},
     document::{Document, NodeRef, Pointer},
     files::Files,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     json_schema::SpecFile,
     lint_node::LintNode,
     names::{self, Declaration, Name, Role},
@@ -22,7 +22,6 @@ use crate::{
 };
 
 /// An undefined name.
-#[derive(Debug)]
 pub(crate) struct Unknown {
     message: String,
     severity: Severity,
@@ -36,7 +35,6 @@ pub(crate) struct Unknown {
 }
 
 /// Note or help if no name is similar.
-#[derive(Debug)]
 enum Otherwise {
     Nothing,
     Note(Rc<str>),
@@ -87,11 +85,32 @@ impl Unknown {
     }
 
     /// Returns the help to change the name, and its edits.
-    fn change(&self, location: &Location<'_>, name: &str) -> (String, Option<Vec<Edit>>) {
+    fn change(&self, lint_node: &LintNode<'_>, name: &str) -> (String, Option<Vec<Edit>>) {
         match self.is_key {
-            true => (rename_title(name), location.lint_node().and_then(|lint_node| lint_node.renamed(name))),
-            false => (format!("change it to `{name}`"), location.replaced(scalar(name))),
+            true => (rename_title(name), lint_node.renamed(name)),
+            false => (format!("change it to `{name}`"), lint_node.replaced(scalar(name))),
         }
+    }
+
+    /// Returns the finding at a name, with the bytes of the name.
+    pub(crate) fn at(self, lint_node: &LintNode<'_>, range: Range<usize>) -> Finding {
+        let words = self.note.iter().fold(MessageParts::new(&self.message), MessageParts::note);
+        let words = match (&self.near, &self.otherwise) {
+            (Some(near), _) => {
+                let (help, edits) = self.change(lint_node, near);
+                words.remedy(help, Fix::guess, edits)
+            }
+            (None, Otherwise::Nothing) => words,
+            (None, Otherwise::Note(note)) => words.note(note),
+            (None, Otherwise::Help(help)) => words.help(help),
+            (None, Otherwise::Both(note, help)) => words.note(note).help(help),
+            (None, Otherwise::Only(note, name)) => {
+                let (title, edits) = self.change(lint_node, name);
+                words.note(note).fix(edits.map(|edits| Fix::suggestion(title, edits)))
+            }
+        };
+        let finding = Finding::stated(Code::UnknownReference, words, lint_node.at.clone(), range);
+        finding.with_severity(self.severity)
     }
 }
 
@@ -207,7 +226,7 @@ pub(crate) fn check_names(
                 elsewhere.entry(path).or_insert_with_key(|path| Defined::in_contract(kind, path, files))
             };
             let rule = known.as_ref().and_then(|known| known.missing(declaration, name, &mut search));
-            report.extend(rule.map(|rule| Finding::new(rule, node.at.clone(), declaration.range(&node))));
+            report.extend(rule.map(|rule| rule.at(&node, declaration.range(&node))));
         });
     }
     for items in lists {
@@ -216,9 +235,9 @@ pub(crate) fn check_names(
                 let known = defined.entry(declaration.kind);
                 let known = known.or_insert_with(|| Defined::of(declaration.kind, file, &root, lists));
                 let rule = known.as_ref().and_then(|known| known.missing(declaration, &named.name, &mut search));
-                report.extend(rule.map(|rule| {
+                report.extend(rule.and_then(|rule| {
                     let (at, range) = items.place(index, named);
-                    Finding::new(rule, at, range)
+                    Some(rule.at(&root.around(&at, range.start)?, range))
                 }));
             }
         }
@@ -231,7 +250,8 @@ pub(crate) fn check_shared(value: &Value<'_, '_>, format: &dyn Format, files: &d
     let (Some(name), Some(directories)) = (value.text, format.directories(kind)) else { return };
     let Lookup::Misspelled(near) = directories.look_up(name, files) else { return };
     let rule = Unknown::new(format!("unknown {} `{name}`", names::singular(kind)), Some(&near));
-    report.push(value.lint_node().finding(rule.note(directories.lacking())));
+    let lint_node = value.lint_node();
+    report.push(rule.note(directories.lacking()).at(&lint_node, lint_node.range()));
 }
 
 /// Returns a name that the file refers to and that a mapping of its closed set does not define, given the location of
@@ -249,30 +269,4 @@ pub(crate) fn wanted(context: &Context<'_>, at: &Pointer) -> Option<String> {
     let mut names = referred.filter_map(|(name, _)| name.as_str());
     let is_allowed = |name: &str| declaration.shape.step(name, None).is_some();
     names.find(|name| is_allowed(name) && mapping.get(name).is_none()).map(str::to_owned)
-}
-
-impl Rule for Unknown {
-    const CODE: Code = Code::UnknownReference;
-
-    fn severity(&self) -> Severity {
-        self.severity
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let words = self.note.iter().fold(MessageParts::new(&self.message), MessageParts::note);
-        if let Some(near) = &self.near {
-            let (help, edits) = self.change(location, near);
-            return words.remedy(help, Fix::guess, edits);
-        }
-        match &self.otherwise {
-            Otherwise::Nothing => words,
-            Otherwise::Note(note) => words.note(note),
-            Otherwise::Help(help) => words.help(help),
-            Otherwise::Both(note, help) => words.note(note).help(help),
-            Otherwise::Only(note, name) => {
-                let (title, edits) = self.change(location, name);
-                words.note(note).fix(edits.map(|edits| Fix::suggestion(title, edits)))
-            }
-        }
-    }
 }

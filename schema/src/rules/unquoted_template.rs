@@ -1,14 +1,10 @@
 use crate::{
     document::{NodeRef, Pointer, Shape},
     edit,
-    finding::{Finding, Location, MessageParts, Report, Rule, Scope},
+    finding::{Finding, MessageParts, Report, Scope},
     problem::{Code, Fix},
     walk::Value,
 };
-
-/// `{{name}}` without quotes, which YAML reads as nested mappings instead of a string.
-#[derive(Debug)]
-struct Unquoted;
 
 /// Whether a key is the inner mapping of such a string.
 pub(crate) fn is_template(key: NodeRef<'_>) -> bool {
@@ -27,7 +23,7 @@ fn begins_with_braces(node: NodeRef<'_>) -> bool {
     node.document().text().get_byte_slice(start..start + 2).is_some_and(|it| it == "{{")
 }
 
-/// Reports a placeholder without quotes. `None` for any other node.
+/// Reports `{{name}}` without quotes, which YAML reads as nested mappings instead of a string. `None` for any other node.
 pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     if node.alias().is_some() || !begins_with_braces(node) {
         return None;
@@ -36,7 +32,9 @@ pub(crate) fn of(at: &Pointer, node: NodeRef<'_>) -> Option<Finding> {
     let source = String::from(node.document().text().get_byte_slice(range.clone())?);
     let inner = source.strip_prefix("{{")?.strip_suffix("}}")?;
     let is_name = !inner.contains(['{', '}', ':', '\n']);
-    let finding = is_name.then(|| Finding::new(Unquoted, at.clone(), range))?;
+    let quoted = edit::quote_with(node, &range).map(|(quoted, edits)| Fix::safe(format!("write `{quoted}`"), edits));
+    let words = MessageParts::new("a string that begins with `{{` needs quotes").fix(quoted);
+    let finding = is_name.then(|| Finding::stated(Code::UnquotedTemplate, words, at.clone(), range))?;
     // The whole is reported, so its key is not.
     let keys = node.entries().map(|entry| Scope::CodeAt(Code::UnquotedTemplate, at.key(&entry.key.key_text())));
     Some(keys.fold(finding, Finding::instead_of))
@@ -48,15 +46,5 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     if value.own_key().is_some() && begins_with_braces(value.node) && value.template().is_some() {
         let at = value.lint_node().at;
         report.extend(of(&at, value.node).map(|finding| finding.instead_of(Scope::In(at))));
-    }
-}
-
-impl Rule for Unquoted {
-    const CODE: Code = Code::UnquotedTemplate;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let quoted = location.node().and_then(|template| edit::quote_with(template, location.range));
-        MessageParts::new("a string that begins with `{{` needs quotes")
-            .fix(quoted.map(|(quoted, edits)| Fix::safe(format!("write `{quoted}`"), edits)))
     }
 }

@@ -1,7 +1,7 @@
 use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
     edit,
-    finding::{Finding, Location, MessageParts, Rule},
+    finding::{Finding, MessageParts},
     problem::{Code, Fix},
     shape::{self, Need, Shape, Type},
     validate::{Context, describe, fix, place, unit, with_article},
@@ -12,8 +12,7 @@ use super::unquoted_template;
 pub(crate) mod missing_space;
 
 /// A value of the wrong type.
-#[derive(Debug)]
-pub(super) struct WrongType {
+struct WrongType {
     /// Key of the value. `None` for an item of a list, and for the whole.
     key: Option<String>,
     /// Schema of the value.
@@ -38,7 +37,8 @@ pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
         shape,
     };
     let range = place(context.node, &at);
-    Finding::new(rule, at, range)
+    let words = rule.words(&at, node);
+    Finding::stated(Code::WrongType, words, at, range)
 }
 
 /// Returns the alternative to adding a value to an empty key or item.
@@ -54,11 +54,9 @@ fn removal(context: &Context<'_>, at: &Pointer) -> Option<&'static str> {
     (!mapping.shape.as_ref().is_some_and(is_required)).then_some("remove the key")
 }
 
-impl Rule for WrongType {
-    const CODE: Code = Code::WrongType;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let (Some(node), Some(shape)) = (location.node(), &self.shape) else {
+impl WrongType {
+    fn words(&self, at: &Pointer, node: Option<NodeRef<'_>>) -> MessageParts {
+        let (Some(node), Some(shape)) = (node, &self.shape) else {
             return MessageParts::new("the value has the wrong type");
         };
         let is_whole_file = self.is_whole_file;
@@ -94,17 +92,15 @@ impl Rule for WrongType {
                 None => words.help("write only the number, in the unit of the field"),
             };
         }
-        self.with_correction(words, &label, location, node, shape)
+        self.with_correction(words, &label, at, node, shape)
     }
-}
 
-impl WrongType {
     /// Adds the help and the fix for a value of the wrong type.
     fn with_correction(
         &self,
         mut words: MessageParts,
         label: &str,
-        location: &Location<'_>,
+        at: &Pointer,
         node: NodeRef<'_>,
         shape: &Shape,
     ) -> MessageParts {
@@ -177,15 +173,15 @@ impl WrongType {
             (Type::Mapping, NodeShape::Scalar) if let Some(short) = fix::short_form(node, shape) => {
                 fix = short.fix(node, short.text.clone());
             }
-            (Type::Mapping, NodeShape::Scalar) if !node.is_null() && !is_whole_file && !location.at.is_root() => {
+            (Type::Mapping, NodeShape::Scalar) if !node.is_null() && !is_whole_file && !at.is_root() => {
                 words.help = Some(as_mapping(shape));
             }
             (Type::Mapping, NodeShape::Sequence)
-                if !in_brackets && !location.at.is_root() && !items_are_entries(node, shape) =>
+                if !in_brackets && !at.is_root() && !items_are_entries(node, shape) =>
             {
                 words.help = Some(keyed_help(node));
             }
-            (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !location.at.is_root() => {
+            (Type::Mapping, NodeShape::Sequence) if fix::only_item(node).is_some() && !at.is_root() => {
                 words.help = Some(if in_brackets { "remove the brackets" } else { "remove the `-`" }.to_owned());
                 // A mapping with free keys accepts any item and reads its keys as names.
                 let is_like =
@@ -206,9 +202,7 @@ impl WrongType {
             (Type::Mapping, NodeShape::Sequence) if in_brackets => {
                 words.help = Some("write it as a mapping, `KEY: VALUE`".to_owned());
             }
-            (Type::Mapping, NodeShape::Sequence) if !location.at.is_root() => {
-                words.help = Some("remove the `-`".to_owned())
-            }
+            (Type::Mapping, NodeShape::Sequence) if !at.is_root() => words.help = Some("remove the `-`".to_owned()),
             (_, NodeShape::Scalar) if node.is_null() => {
                 let removal = self.removal.map(|it| format!(", or {it}")).unwrap_or_default();
                 let label = if shape.is_loose_text() { "a string" } else { label };

@@ -161,7 +161,7 @@ fn is_clean(task: NodeRef<'_>, files: &dyn Files) -> bool {
     let mut report = Report::default();
     validate::check(task, Definition::Item(file, list), files, &mut report);
     rules::report_item(file, list, task, files, &mut report);
-    let problems = report.resolve(is_damaged(task)).problems(task);
+    let problems = report.resolve(is_damaged(task)).problems();
     problems.iter().all(|problem| problem.severity != Severity::Error)
 }
 

@@ -4,17 +4,10 @@
 use crate::{
     document::{ScalarRules, Shape},
     edit,
-    finding::{Finding, Location, MessageParts, Report, Rule},
+    finding::{Finding, MessageParts, Report},
     problem::{Code, Edit, Fix},
     walk::Value,
 };
-
-/// Blanks with a tab after a dash.
-#[derive(Debug)]
-struct TabAfterDash {
-    /// Program that rejects the file.
-    program: Option<&'static str>,
-}
 
 /// Checks a list or mapping that may be an item. PyYAML allows tabs nowhere, which another rule reports.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
@@ -30,22 +23,14 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(before) = text.get_byte_slice(line..start).map(String::from) else { return };
     let words = before.trim_end_matches([' ', '\t']);
     if words.ends_with('-') && before[words.len()..].contains('\t') {
-        let program = value.file().dialect().map(|dialect| dialect.program());
         let range = line + words.len()..start;
-        report.push(Finding::new(TabAfterDash { program }, value.lint_node().at, range));
-    }
-}
-
-impl Rule for TabAfterDash {
-    const CODE: Code = Code::Syntax;
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let spaces = " ".repeat(location.range.len());
         let words = MessageParts::new("a tab where only spaces are allowed");
-        let words = match self.program {
-            Some(program) => words.note(format!("{program} rejects the file")),
+        let words = match value.file().dialect() {
+            Some(dialect) => words.note(format!("{} rejects the file", dialect.program())),
             None => words,
         };
-        words.fix_with_help(Some(Fix::safe("write a space instead", vec![Edit::new(location.range.clone(), spaces)])))
+        let edits = vec![Edit::new(range.clone(), " ".repeat(range.len()))];
+        let words = words.fix_with_help(Some(Fix::safe("write a space instead", edits)));
+        report.push(Finding::stated(Code::Syntax, words, value.lint_node().at, range));
     }
 }

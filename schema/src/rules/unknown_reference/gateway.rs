@@ -11,5 +11,5 @@ pub(crate) fn check(agent: &LintNode<'_>, agents: &[&str], report: &mut Report) 
     let rule = Unknown::new(message, nearest(name, agents.iter().copied()))
         .note("the `spawn` step cannot start it")
         .or_help(format!("add a run with `when: {{ agent: {name} }}`"));
-    report.push(agent.finding(rule));
+    report.push(rule.at(agent, agent.range()));
 }

@@ -17,6 +17,6 @@ pub(crate) fn check(tasks: &[(String, LintNode<'_>)], suite: &Suite, report: &mu
             .severity(if suite.is_named { Severity::Warning } else { Severity::Hint })
             .note(format!("`{}` has no task with this id", suite.path))
             .or_help("rename it to the id of a task, or remove it".to_owned());
-        report.push(turns.head_finding(rule));
+        report.push(rule.at(turns, turns.head()));
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     document::{NodeRef, Pointer, Style},
     edit,
-    finding::{Finding, Location, MessageParts, Report, Rule, Scope},
+    finding::{Finding, MessageParts, Report, Scope},
     problem::{Code, Edit, Fix, Severity, Subject},
     shape::{Shape, Type},
     walk::Value,
@@ -13,17 +13,6 @@ use crate::{
 
 /// A space that YAML reads as a letter.
 const NO_BREAK_SPACE: char = '\u{a0}';
-
-/// A key without a space after the colon. It explains the wrong type of the value, and the missing key.
-#[derive(Debug)]
-struct MissingSpace {
-    /// Whether a no-break space follows the colon.
-    is_no_break: bool,
-    /// Whether a string is allowed too, so that it may be meant as one.
-    is_text: bool,
-    /// Allowed keys.
-    keys: Vec<&'static str>,
-}
 
 /// Reports a plain string that begins with a known key.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
@@ -61,40 +50,24 @@ fn missing_space(mapping: &Pointer, at: Pointer, node: NodeRef<'_>, shape: &Shap
     let range = start..start + key.len() + 1 + blank;
     let missing = Scope::CodeAt(Code::MissingField, mapping.key(key));
     let is_text = shape.kind() == Type::Text || shape.text_form().is_some();
-    let finding = Finding::new(MissingSpace { is_no_break, is_text, keys }, at.clone(), range);
+    let (what, note, help) = match is_no_break {
+        true => (
+            "no-break",
+            "YAML treats a no-break space as an ordinary character, so",
+            "replace the no-break space with a space",
+        ),
+        false => ("missing", "without a space after it,", "put a space after the colon"),
+    };
+    let fix = if is_text { Fix::guess } else { Fix::safe };
+    let words = MessageParts::new(format!("{what} space after the colon"))
+        .subject(Subject::GluedKey)
+        .note(format!("{note} the colon is part of the string"))
+        .fix(separated(node, &|key| keys.contains(&key)).map(|edits| fix(help.to_owned(), edits)))
+        .help(help);
+    let finding = Finding::stated(Code::WrongType, words, at.clone(), range);
+    // It may be meant as a string.
+    let finding = if is_text { finding.with_severity(Severity::Warning) } else { finding };
     Some(finding.instead_of(Scope::At(at)).instead_of(missing))
-}
-
-impl Rule for MissingSpace {
-    const CODE: Code = Code::WrongType;
-
-    fn severity(&self) -> Severity {
-        if self.is_text { Severity::Warning } else { Code::WrongType.severity() }
-    }
-
-    fn message(&self, location: &Location<'_>) -> MessageParts {
-        let (what, note, help) = if self.is_no_break {
-            (
-                "no-break",
-                "YAML treats a no-break space as an ordinary character, so",
-                "replace the no-break space with a space",
-            )
-        } else {
-            ("missing", "without a space after it,", "put a space after the colon")
-        };
-        let is_known = |key: &str| self.keys.contains(&key);
-        // In a flow mapping it is a key, elsewhere a value.
-        let key = || location.parent()?.entry(&location.at.last()?).map(|entry| entry.key);
-        let is_key = |node: &NodeRef<'_>| node.own_range().start == location.range.start;
-        let node = location.node().filter(is_key).or_else(|| key().filter(is_key));
-        let edits = node.and_then(|node| separated(node, &is_known));
-        let fix = if self.is_text { Fix::guess } else { Fix::safe };
-        MessageParts::new(format!("{what} space after the colon"))
-            .subject(Subject::GluedKey)
-            .note(format!("{note} the colon is part of the string"))
-            .fix(edits.map(|edits| fix(help.to_owned(), edits)))
-            .help(help)
-    }
 }
 
 /// Returns the edits that insert a space after the key of each line. `None` if a line does not begin with a known key.

@@ -78,7 +78,7 @@ fn problems(text: &str) -> Vec<Problem> {
     let context = Context::new(node, SpecFile::CLAWSPEC_SCENARIOS, Pointer::root(), shape(), &files);
     let mut report = Report::default();
     report_violations(&compile(&SCHEMA, ""), &node.to_plain(usize::MAX).unwrap(), &context, &mut report);
-    let mut problems = report.resolve(false).problems(node);
+    let mut problems = report.resolve(false).problems();
     problems.sort_by_key(|problem| problem.range.start);
     problems
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use speclens_schema::{
     act::Act,
     analysis::Analyzer,
-    dialect::{Dialect, Finding, Format, Location, Lower, MessageParts, Report, Rule, ScalarRules},
+    dialect::{Dialect, Finding, Format, Lower, MessageParts, Report, ScalarRules},
     document::{Document, NodeRef, Pointer},
     evidence::{Capture, Ended, Evidence, Ran},
     files::{Files, MemoryFiles},
@@ -108,24 +108,13 @@ impl Format for Echo {
     fn report(&self, node: NodeRef<'_>, definition: Definition, _: &dyn Files, report: &mut Report) {
         let says = matches!(definition, Definition::Item(..)).then(|| node.get("says")).flatten();
         if let Some(says) = says.filter(|says| says.text() == Some("")) {
-            report.push(Finding::new(SaysNothing, Pointer::root().key("says"), says.range()));
+            let words = MessageParts::new("every output contains an empty `says`").help("write a part of the output");
+            report.push(Finding::stated(Code::VacuousClaim, words, Pointer::root().key("says"), says.range()));
         }
     }
 
     fn lower(&self, _: SpecFile, _: &Document, _: &dyn Files, _: &Settings) -> Box<dyn Lower> {
         Box::new(Checks)
-    }
-}
-
-/// A text that every output contains.
-#[derive(Debug)]
-struct SaysNothing;
-
-impl Rule for SaysNothing {
-    const CODE: Code = Code::VacuousClaim;
-
-    fn message(&self, _: &Location<'_>) -> MessageParts {
-        MessageParts::new("every output contains an empty `says`").help("write a part of the output")
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     },
     document::{NodeRef, Pointer},
     edit,
-    finding::{Explanation, Finding, Location, MessageParts, Scope},
+    finding::{Finding, MessageParts, Scope},
     json_schema::SpecFile,
     kind::target_of,
     lint_node::LintNode,
@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// What the format knows better about a violation of the schema.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 struct Better {
     message: Option<String>,
     note: Option<String>,
@@ -38,19 +38,20 @@ struct Better {
     yields: bool,
 }
 
-impl Explanation for Better {
-    fn message(&self, said: MessageParts, _: &Location<'_>) -> MessageParts {
-        if self.yields && said.fixes.iter().any(|fix| fix.preferred) {
-            return said;
-        }
-        let better = self.clone();
-        MessageParts {
-            message: better.message.unwrap_or(said.message),
-            note: better.note.or(said.note),
-            help: better.help.or(said.help),
-            fixes: better.fixes.unwrap_or(said.fixes),
-            ..said
-        }
+impl Better {
+    fn applied(self, context: &Context<'_>, finding: Finding) -> Finding {
+        finding.reworded(context.node, |said, _| {
+            if self.yields && said.fixes.iter().any(|fix| fix.preferred) {
+                return said;
+            }
+            MessageParts {
+                message: self.message.unwrap_or(said.message),
+                note: self.note.or(said.note),
+                help: self.help.or(said.help),
+                fixes: self.fixes.unwrap_or(said.fixes),
+                ..said
+            }
+        })
     }
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
     let is_missing = finding.code() == Code::MissingField;
     match is_missing.then(|| missing(context, finding.at())).flatten() {
-        Some(better) => finding.explained(better),
+        Some(better) => better.applied(context, finding),
         None => finding,
     }
 }
@@ -161,7 +162,7 @@ fn explain_unknown(context: &Context<'_>, finding: Finding) -> Finding {
             fixes: Some(Vec::new()),
             ..Better::default()
         };
-        return finding.explained(better).with_severity(Severity::Error);
+        return better.applied(context, finding).with_severity(Severity::Error);
     }
     let is_scenarios = context.file == SpecFile::CLAWSPEC_SCENARIOS;
     let in_scenario = is_scenarios && !context.base.is_root();
@@ -169,7 +170,7 @@ fn explain_unknown(context: &Context<'_>, finding: Finding) -> Finding {
     let is_refused = is_of_scenario || finding.severity() == Severity::Warning;
     let finding = if is_refused {
         let better = Better { note: Some(REJECTED.to_owned()), ..Better::default() };
-        finding.explained(better).with_severity(Severity::Error)
+        better.applied(context, finding).with_severity(Severity::Error)
     } else {
         finding
     };
@@ -190,7 +191,7 @@ fn explain_unknown(context: &Context<'_>, finding: Finding) -> Finding {
     };
     let Some((better, missing)) = known else { return finding };
     let same = missing.map(|key| Scope::CodeAt(Code::MissingField, parent.key(key)));
-    same.into_iter().fold(finding.explained(better), Finding::instead_of)
+    same.into_iter().fold(better.applied(context, finding), Finding::instead_of)
 }
 
 /// A target under another name.

@@ -64,7 +64,7 @@ fn check_files(item: &LintNode<'_>, base: &str, files: &dyn Files, report: &mut 
         };
         if !is_there {
             let missing = Missing::of(path, &wanted, kind, template, files);
-            report.push(file.finding(Missing { severity: Severity::Warning, ..missing }));
+            report.push(Missing { severity: Severity::Warning, ..missing }.at(&file));
         }
     }
     let Some(contracts) = item.get("contracts").filter(|_| item.text_at("tier") == Some("orchestrator")) else {

@@ -121,7 +121,7 @@ fn check_stage(stage: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     if files.kind(&path) != Some(FileKind::File) {
         let missing = Missing::of(name, &path, FileKind::File, Some(Template::Handoff), files);
         let note = Some("the path is relative to the directory of the skill");
-        return report.push(named.finding(Missing { path, root: None, note, ..missing }));
+        return report.push(Missing { path, root: None, note, ..missing }.at(&named));
     }
     // Its own check reports a file that cannot be read.
     let Ok(bytes) = files.read(&path) else { return };

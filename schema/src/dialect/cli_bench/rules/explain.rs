@@ -30,30 +30,31 @@ const BY_COMMAND: &str = "use `verify` with a command that checks it";
 
 /// Adds the format's knowledge to a violation of the schema.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
-    let at = finding.at().clone();
+    let (root, at) = (context.node, finding.at().clone());
     if finding.code() == Code::UnknownKey {
         return unknown_key(context, &at, finding);
     }
     if at.is_root() && asserted::is_task(context) && context.node.shape() == Shape::Scalar {
         let file = context.file;
-        return finding.reworded(move |words, location| no_task(location.root, file, words));
+        return finding.reworded(root, |words, location| no_task(location.root, file, words));
     }
     let is_value = matches!(finding.code(), Code::WrongType | Code::InvalidValue | Code::OutOfRange);
     if let Some((key, value)) = at.last().zip(context.node.find(&at)).filter(|_| is_value) {
         if finding.code() == Code::WrongType && is_absent(context, &at, &key, value) {
             let finding = finding.with_severity(Severity::Hint);
-            return finding.reworded(|words, _| MessageParts { note: Some("it has no effect".to_owned()), ..words });
+            return finding
+                .reworded(root, |words, _| MessageParts { note: Some("it has no effect".to_owned()), ..words });
         }
         if key == ASSERT || asserted::is_in_assertion(&at) {
-            return other_form(&at, key, value, finding);
+            return other_form(root, &at, key, value, finding);
         }
     }
     if finding.code() != Code::WrongType || !context.base.is_root() {
         finding
     } else if context.file == SpecFile::CLI_BENCH_TASKS {
-        finding.reworded(|words, _| unfixed(words).help("begin each task with `- id: …`"))
+        finding.reworded(root, |words, _| unfixed(words).help("begin each task with `- id: …`"))
     } else if at == Pointer::root().key(TASKS) {
-        finding.reworded(|words, location| match location.node() {
+        finding.reworded(root, |words, location| match location.node() {
             Some(tasks) if tasks.shape() == Shape::Mapping => tasks_by_name(tasks, words),
             Some(_) | None => words,
         })
@@ -121,7 +122,7 @@ fn tasks_by_name(tasks: NodeRef<'_>, words: MessageParts) -> MessageParts {
 }
 
 /// Explains the value of an assertion, or of the list of assertions, in another form.
-fn other_form(at: &Pointer, key: String, value: NodeRef<'_>, finding: Finding) -> Finding {
+fn other_form(root: NodeRef<'_>, at: &Pointer, key: String, value: NodeRef<'_>, finding: Finding) -> Finding {
     let short_forms = [
         ("file_contains", "path", ", text: TODO(the text)"),
         ("run_count", "pattern", ", min: 1"),
@@ -131,23 +132,19 @@ fn other_form(at: &Pointer, key: String, value: NodeRef<'_>, finding: Finding) -
     let is_list = value.shape() == Shape::Sequence;
     if key == ASSERT && !asserted::is_in_assertion(at) {
         let is_mapping = value.shape() == Shape::Mapping && !value.entries().any(is_dashed);
-        return if is_mapping { reworded(finding, assertions_by_name) } else { finding };
+        return if is_mapping { finding.reworded(root, |words, _| assertions_by_name(value, words)) } else { finding };
     }
     if let Some((_, field, more)) = short_forms.into_iter().find(|(name, ..)| *name == key) {
         let is_text = value.as_str().is_some_and(|text| !text.is_empty());
-        return if is_text {
-            reworded(finding, move |value, words| in_braces(value, field, more, words))
-        } else {
-            finding
-        };
+        return if is_text { finding.reworded(root, |words, _| in_braces(value, field, more, words)) } else { finding };
     }
     if key == "exit_code" {
-        return reworded(finding, no_exit_code);
+        return finding.reworded(root, |words, _| no_exit_code(value, words));
     }
     if !is_list || !Assertion::NAMES.contains(&key.as_str()) {
         return finding;
     }
-    finding.reworded(move |words, location| {
+    finding.reworded(root, |words, location| {
         let help = format!("write an item `- {key}: …` for each string");
         // Commands may be meant as alternatives, and an output equals only one string.
         let is_open = ["ran", "not_ran", "output_equals"].contains(&key.as_str());
@@ -157,14 +154,6 @@ fn other_form(at: &Pointer, key: String, value: NodeRef<'_>, finding: Finding) -
             Some(edits) => unfixed(words).remedy(help, fix, Some(edits)),
             None => words.help(help),
         }
-    })
-}
-
-/// Changes the text of a problem, given its value.
-fn reworded(finding: Finding, by: impl Fn(NodeRef<'_>, MessageParts) -> MessageParts + 'static) -> Finding {
-    finding.reworded(move |words, location| match location.node() {
-        Some(value) => by(value, words),
-        None => words,
     })
 }
 
@@ -211,12 +200,13 @@ fn unknown(key: &str) -> MessageParts {
 /// Explains an unknown key.
 fn unknown_key(context: &Context<'_>, at: &Pointer, finding: Finding) -> Finding {
     let (Some(parent), Some(key)) = (at.parent(), at.last()) else { return finding };
+    let root = context.node;
     let is_named = is_explained(context, at, &key);
     let is_assertion = |key: &str| Assertion::NAMES.contains(&key);
     if asserted::is_in_assertion(at) {
         let Some(item) = context.node.find(&parent) else { return finding };
         let known = item.entries().filter(|entry| is_assertion(&entry.key.key_text())).count();
-        let finding = if !is_named && denies(&key) { negated(key.clone(), item.get(&key), finding) } else { finding };
+        let finding = if !is_named && denies(&key) { negated(root, &key, item.get(&key), finding) } else { finding };
         // Reporting the unknown key is sufficient if the item cannot be split.
         return if known < 2 { finding.instead_of(Scope::CodeAt(Code::ConflictingFields, parent)) } else { finding };
     }
@@ -226,12 +216,12 @@ fn unknown_key(context: &Context<'_>, at: &Pointer, finding: Finding) -> Finding
     } else if is_assertion(&key) {
         misplaced(context, key, in_item, finding)
     } else if key == ASSERT && parent.is_root() && !in_item {
-        finding.with_severity(Severity::Error).reworded(|words, _| {
+        finding.with_severity(Severity::Error).reworded(root, |words, _| {
             let note = "cli-bench checks only the `assert` of tasks".to_owned();
             MessageParts { note: Some(note), ..words }.help("move it into each task")
         })
     } else if parent.last().is_some_and(|key| key == "run_count") && asserted::is_in_assertion(&parent) {
-        exact_count(context.node.find(at).and_then(NodeRef::scalar), key, finding)
+        exact_count(root, context.node.find(at).and_then(NodeRef::scalar), &key, finding)
     } else {
         finding
     }
@@ -239,7 +229,8 @@ fn unknown_key(context: &Context<'_>, at: &Pointer, finding: Finding) -> Finding
 
 /// Explains an assertion outside of `assert`.
 fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding) -> Finding {
-    let has = |key: &str| context.node.entry(key).is_some();
+    let root = context.node;
+    let has = |key: &str| root.entry(key).is_some();
     // An item without any key of a task was separated from the list of another one.
     let in_task = in_item && TASK.iter().any(|key| has(key));
     let said: &[&str] = match (in_item, in_task) {
@@ -250,7 +241,7 @@ fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding
     let finding = said.iter().fold(finding.with_severity(Severity::Error), |finding, key| {
         finding.instead_of(Scope::CodeAt(Code::MissingField, Pointer::root().key(key)))
     });
-    finding.reworded(move |_, location| {
+    finding.reworded(root, |_, location| {
         let of_task = if in_task { "" } else { " of a task" };
         let help = format!("move it under `assert`{of_task}, as an item `- {key}: …`");
         let mapping = location.parent().filter(|_| in_task);
@@ -260,16 +251,16 @@ fn misplaced(context: &Context<'_>, key: String, in_item: bool, finding: Finding
 }
 
 /// Explains a key of `run_count` instead of both bounds.
-fn exact_count(value: Option<Scalar>, key: String, finding: Finding) -> Finding {
-    let is_exact = ["count", "equals", "exactly", "times", "number", "exact"].contains(&key.as_str());
+fn exact_count(root: NodeRef<'_>, value: Option<Scalar>, key: &str, finding: Finding) -> Finding {
+    let is_exact = ["count", "equals", "exactly", "times", "number", "exact"].contains(&key);
     let Some(Scalar::Int(count)) = value.filter(|_| is_exact) else { return finding };
-    finding.with_severity(Severity::Error).reworded(move |_, location| {
+    finding.with_severity(Severity::Error).reworded(root, |_, location| {
         let help = format!("write `min: {count}` and `max: {count}`");
         let is_free = |fields: &NodeRef<'_>| ["min", "max"].iter().all(|bound| fields.entry(bound).is_none());
         let both = [format!("min: {count}"), format!("max: {count}")];
         let fields = location.parent().filter(is_free);
-        let edits = fields.and_then(|fields| edit::entry_in_place(fields, fields.entry(&key)?, &both));
-        unknown(&key).note(ignored_by(Dialect::CLI_BENCH)).remedy(help, Fix::guess, edits)
+        let edits = fields.and_then(|fields| edit::entry_in_place(fields, fields.entry(key)?, &both));
+        unknown(key).note(ignored_by(Dialect::CLI_BENCH)).remedy(help, Fix::guess, edits)
     })
 }
 
@@ -282,7 +273,7 @@ fn denies(key: &str) -> bool {
 }
 
 /// Explains a key with the opposite meaning of an assertion.
-fn negated(key: String, value: Option<NodeRef<'_>>, finding: Finding) -> Finding {
+fn negated(root: NodeRef<'_>, key: &str, value: Option<NodeRef<'_>>, finding: Finding) -> Finding {
     let about = |words: &[&str]| words.iter().any(|word| key.to_lowercase().contains(word));
     let is_file = about(&["file", "path", "exist"]);
     let what = if is_file {
@@ -295,8 +286,8 @@ fn negated(key: String, value: Option<NodeRef<'_>>, finding: Finding) -> Finding
         "no negative form of this assertion"
     };
     let path = value.and_then(NodeRef::as_str).map(str::to_owned);
-    finding.with_severity(Severity::Error).reworded(move |_, location| {
-        let words = unknown(&key).note(format!("cli-bench has {what}, and ignores unknown keys"));
+    finding.with_severity(Severity::Error).reworded(root, |_, location| {
+        let words = unknown(key).note(format!("cli-bench has {what}, and ignores unknown keys"));
         if !is_file {
             return words.help(BY_COMMAND);
         }
@@ -304,7 +295,7 @@ fn negated(key: String, value: Option<NodeRef<'_>>, finding: Finding) -> Finding
         let text = format!("verify: {{ run: {} }}", scalar(&command));
         let help = format!("write `{text}`");
         let item = location.parent().filter(|_| path.as_ref().is_some_and(|path| !path.contains('\n')));
-        let edits = item.and_then(|item| edit::entry_in_place(item, item.entry(&key)?, &[text]));
+        let edits = item.and_then(|item| edit::entry_in_place(item, item.entry(key)?, &[text]));
         words.remedy(help, Fix::guess, edits)
     })
 }

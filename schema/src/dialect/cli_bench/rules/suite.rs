@@ -9,7 +9,7 @@ use crate::{
     lint_node::LintNode,
     new_file::{self, Template},
     problem::{Code, Fix, SettingsCondition, Severity},
-    rules::{invalid_path::NotPortable, missing_file::OtherKind},
+    rules::{invalid_path, missing_file::other_kind},
     script,
     shape::{Shape, scalar},
     validate::line_in_order,
@@ -104,11 +104,11 @@ pub(crate) fn check_model(model: &LintNode<'_>, files: &dyn Files, report: &mut 
     };
     match files.named(&normal) {
         Resolved::Found { is_far: true, .. } | Resolved::Unread => {
-            report.push(model.finding(NotPortable::outside(&normal)));
+            report.push(invalid_path::outside(&model, &normal));
         }
         Resolved::Found { kind: FileKind::File, .. } => {}
         Resolved::Found { kind: FileKind::Directory | FileKind::Other, .. } => {
-            report.push(model.finding(OtherKind::new(&normal, "file")));
+            report.push(other_kind(&model, &normal, "file"));
         }
         Resolved::Nothing => {
             let known = script::known(files);

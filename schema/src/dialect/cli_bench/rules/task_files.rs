@@ -15,7 +15,7 @@ use crate::{
     problem::{Code, Fix, OtherFile, Severity, Subject},
     relations::{Items, Named},
     rules::{
-        invalid_path::NotPortable,
+        invalid_path,
         missing_file::{Missing, ONLY_SLASHES},
     },
     shape::scalar,
@@ -36,7 +36,7 @@ pub(crate) fn check_item(item: &LintNode<'_>, files: &dyn Files, report: &mut Re
         }
         Target::Missing(normal) => {
             let missing = Missing::of(path, normal, FileKind::File, Some(Template::Tasks), files);
-            report.push(item.finding(Missing { scheme: SCHEME, ..missing }));
+            report.push(Missing { scheme: SCHEME, ..missing }.at(item));
         }
         Target::NoFile(_) => {
             let name = format!("{SCHEME}{}/*.yaml", path.trim_end_matches('/'));
@@ -129,7 +129,7 @@ fn not_read(item: &LintNode<'_>, path: &str, found: &[String], files: &dyn Files
     let is_far = |found: &String| matches!(files.named(found), Resolved::Found { is_far: true, .. });
     let leads_up = task_files::normalize(path, files).is_ok_and(|normal| normal.starts_with("../"));
     let is_outside = leads_up && !path.starts_with('/') && found.iter().any(is_far);
-    is_outside.then(|| item.finding(NotPortable::outside(path)))
+    is_outside.then(|| invalid_path::outside(item, path))
 }
 
 /// Reports a file without tasks.

@@ -12,7 +12,7 @@ use crate::{
     lint_node::LintNode,
     new_file::Template,
     problem::{Code, Severity},
-    rules::missing_file::{Missing, OtherKind},
+    rules::missing_file::{Missing, other_kind},
 };
 
 /// What is said of a valid schema file.
@@ -61,16 +61,14 @@ fn check_path(file: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
             }
         },
         Resolved::Found { kind: FileKind::Directory | FileKind::Other, .. } => {
-            file.finding(OtherKind::new(path, "JSON Schema file"))
+            other_kind(file, path, "JSON Schema file")
         }
         Resolved::Unread => {
             let words = MessageParts::new(format!("`{path}` is a link to a file outside the workspace"))
                 .note("editors do not read it; `speclens check` and `speclens run` do");
             file.problem(Code::InvalidPath, words).with_severity(Severity::Warning)
         }
-        Resolved::Nothing => {
-            file.finding(Missing::of(path, &normal, FileKind::File, Some(Template::JsonSchema), files))
-        }
+        Resolved::Nothing => Missing::of(path, &normal, FileKind::File, Some(Template::JsonSchema), files).at(file),
     });
 }
 

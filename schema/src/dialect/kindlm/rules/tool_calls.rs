@@ -177,7 +177,7 @@ fn check_names<'c, 'd: 'c>(
             let help = use_or_add(names.iter().copied(), name, "`tools`");
             let note = format!("`tools` defines {}", all_of(names.iter().copied()));
             let rule = Unknown::new(format!("unknown tool `{name}`"), near);
-            report.push(tool.finding(rule.or_note_and_help(note, help)));
+            report.push(rule.or_note_and_help(note, help).at(tool, tool.range()));
         }
     }
 }
@@ -197,6 +197,6 @@ fn check_arguments(name: &str, tool: &LintNode<'_>, args: &LintNode<'_>, report:
         let rule = Unknown::new(format!("`{name}` has no argument `{argument}`"), near)
             .key()
             .or_note(format!("it has {}", all_of(known.iter().map(String::as_str))));
-        report.push(arg.head_finding(rule));
+        report.push(rule.at(&arg, arg.head()));
     }
 }
