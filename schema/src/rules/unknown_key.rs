@@ -223,7 +223,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     };
     let below = |child: &'static str, name: &'static str| {
         let to = KeyPath(here.as_ref()?.0.iter().copied().chain([child]).collect());
-        Move::to(context, parent, known, key, &to, Some((name, true))).map(IntendedKey::Place)
+        Move::to(context, known, key, &to, Some((name, true))).map(IntendedKey::Place)
     };
     match home::bounded(known, key, entry) {
         Some(Bounded { child: None, name }) => return named(name, false, Vec::new()),
@@ -282,7 +282,7 @@ fn guess(context: &Context<'_>, at: &Pointer, parent: &Pointer, key: &str, known
     {
         return meant;
     }
-    let place = |place: &KeyPath, name| Move::to(context, parent, known, key, place, name).map(IntendedKey::Place);
+    let place = |place: &KeyPath, name| Move::to(context, known, key, place, name).map(IntendedKey::Place);
     if let Some(meant) = elsewhere.and_then(|found| place(found, None)) {
         return meant;
     }

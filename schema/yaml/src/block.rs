@@ -236,7 +236,7 @@ impl Block {
             let words = line.trim_start_matches(' ');
             if !words.trim().is_empty() && !words.starts_with(['#', '\t']) {
                 if words.len() < line.len() {
-                    self.faults.push(Fault::too_deep(text, start..text.len(), 0, false));
+                    self.faults.push(Fault::too_deep(text, start..text.len(), 0));
                 }
                 return;
             }

@@ -407,13 +407,13 @@ impl Fault {
     }
 
     /// Returns the fault of a line that begins as the items of its list do, except for the dash.
-    pub(super) fn without_dash(text: &str, at: usize) -> Fault {
-        Fault::dash_from(text, at, at, true)
+    pub(super) fn without_dash(text: &str, at: usize, is_certain: bool) -> Fault {
+        Fault::dash_from(text, at, at, is_certain)
     }
 
     /// Returns the same if two blanks take the place of the dash.
-    pub(super) fn dash_in_blanks(text: &str, at: usize) -> Fault {
-        Fault::dash_from(text, at - 2, at, true)
+    pub(super) fn dash_in_blanks(text: &str, at: usize, is_certain: bool) -> Fault {
+        Fault::dash_from(text, at - 2, at, is_certain)
     }
 
     /// Returns the same if the dash belongs in a column left of the words.

@@ -104,7 +104,7 @@ impl Separator<'_> {
         let Some(Node { kind: NodeKind::Mapping(mut all), .. }) = items.pop() else { return None };
         above.set_end(last_end(above));
         all.extend(entries.split_off(start));
-        self.faults.push(Fault::too_deep(self.text, line.clone(), column, true));
+        self.faults.push(Fault::too_deep(self.text, line.clone(), column));
         Some(mapping(all))
     }
 
@@ -114,12 +114,10 @@ impl Separator<'_> {
         let value = &mut entries.last_mut()?.value;
         let taken = self.taken(value, names)?;
         let (first, last) = (taken.first()?, taken.last()?);
-        let all_known =
-            taken.iter().flat_map(entries_of).all(|entry| names.iter().any(|name| name.as_str() == key_text(entry)));
         let start = line_at(self.text, first.range().start).start;
         let end = line_at(self.text, last_end(last).saturating_sub(1)).end;
         let end = if self.text[end..].starts_with('\n') { end + 1 } else { end };
-        self.faults.push(Fault::too_deep(self.text, start..end, column, all_known));
+        self.faults.push(Fault::too_deep(self.text, start..end, column));
         Some(taken)
     }
 

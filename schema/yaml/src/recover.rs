@@ -231,7 +231,7 @@ impl Reader {
                     self.outdented(lines, &mut items, at.end, found, column);
                 }
                 Some((at, NodeKind::Mapping(found))) if is_list && self.begins_alike(&items, &found) => {
-                    self.faults.push(Fault::without_dash(&self.work, at.start));
+                    self.faults.push(Fault::without_dash(&self.work, at.start, true));
                     items.push(Node::new(at, NodeKind::Mapping(found)));
                 }
                 Some((at, _)) if is_list => {
@@ -261,7 +261,7 @@ impl Reader {
             [first, second, ref rest @ ..]
                 if is_key && second < first && (depth == 0 || rest.first() == Some(&second)) =>
             {
-                let fault = Fault::too_deep(&self.work, starts[0]..starts[1], second, depth == 0);
+                let fault = Fault::too_deep(&self.work, starts[0]..starts[1], second);
                 self.faults.push(fault);
                 second
             }

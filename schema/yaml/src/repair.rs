@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::{
     draft::Draft,
     events::{SyntaxError, parse},
-    fault::{Fault, FaultKind, Rewrite},
+    fault::{Fault, Rewrite},
     layout::line_at,
     recover::{Recovered, recover},
     tree::{Node, NodeKind},
@@ -194,19 +194,15 @@ impl<'t> Mending<'t> {
         let faults = &recovered.faults;
         let is_rewritable = !faults.is_empty() && faults.iter().all(|fault| fault.rewrite.is_some());
         let rewritten = is_rewritable.then(|| self.rewritten(text, faults)).flatten();
-        let is_certain = faults.iter().flat_map(|fault| &fault.rewrite).all(|rewrite| rewrite.is_certain);
         match rewritten {
-            Some(root) if is_certain || faults.iter().all(|it| it.kind == FaultKind::TrailingComma) => {
-                Recovered { root, ..recovered }
-            }
+            Some(root) => Recovered { root, ..recovered },
             // A single word is a key that is being typed: it does not continue the text above it.
             None if matches!(faults.as_slice(), [fault] if typo::is_bare(text, fault.range.start)) => {
                 self.as_item(text, recovered)
             }
-            rewritten => match (self.one_line(text, error.offset), rewritten) {
-                (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
-                (None, Some(root)) => Recovered { root, ..recovered },
-                (None, None) => recovered,
+            None => match self.one_line(text, error.offset) {
+                Some((root, fault)) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
+                None => recovered,
             },
         }
     }

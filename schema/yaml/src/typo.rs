@@ -291,9 +291,7 @@ pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
             let leaves_unusual = unusual.is_some_and(|unusual| unusual != line);
             let odd = 8 * (column % 2) + 6 * usize::from(leaves_unusual) + usize::from(!is_beside);
             let cost = 4 * column.abs_diff(indent) + odd + distance;
-            let mut fault = Fault::indented(text, line.clone(), column);
-            fault.rewrite.iter_mut().for_each(|rewrite| rewrite.is_certain = true);
-            readings.push((fault, cost));
+            readings.push((Fault::indented(text, line.clone(), column), cost));
         }
     }
     readings.extend(Fault::of_lines(text, stop).map(|fault| (fault, 1)));
@@ -357,14 +355,14 @@ fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec
     let before = likeness(indent)
         .or(is_above_items.then_some(1))
         .or(is_first.then_some(if is_headed { 3 } else { 20 }))
-        .map(|cost| (Fault::without_dash(text, line.start + indent), cost));
+        .map(|cost| (Fault::without_dash(text, line.start + indent, cost == 0), cost));
     let within = indent
         .checked_sub(2)
         .and_then(|column| {
             let is_listed = is_first && has_item(text, line, column);
             likeness(column).or(is_listed.then_some(2)).or(is_first.then_some(20))
         })
-        .map(|cost| (Fault::dash_in_blanks(text, line.start + indent), cost + 1));
+        .map(|cost| (Fault::dash_in_blanks(text, line.start + indent, cost == 0), cost + 1));
     before.into_iter().chain(within).collect()
 }
 
@@ -389,8 +387,8 @@ pub(super) fn bare_item(text: &str, line: &Range<usize>) -> Option<Fault> {
     };
     let column = column.filter(|column| is_text && (*column == indent || *column + 2 == indent))?;
     Some(match column == indent {
-        true => Fault::without_dash(text, line.start + indent),
-        false => Fault::dash_in_blanks(text, line.start + indent),
+        true => Fault::without_dash(text, line.start + indent, true),
+        false => Fault::dash_in_blanks(text, line.start + indent, true),
     })
 }
 

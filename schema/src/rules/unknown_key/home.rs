@@ -31,8 +31,6 @@ pub(super) struct Move {
     is_sure: bool,
     /// Schema of the key below which it belongs, if that is in the same mapping.
     child: Option<Shape>,
-    /// Whether the key is missing there.
-    is_missing: bool,
     /// Keys of the same mapping below which it may belong as well.
     others: Vec<&'static str>,
 }
@@ -156,23 +154,21 @@ pub(super) fn called_below(
 }
 
 impl Move {
-    /// Returns the move of a key of the mapping `parent` to another place.
+    /// Returns the move of a key to another place.
     pub(super) fn to(
         context: &Context<'_>,
-        parent: &Pointer,
         known: &Mapping<'_>,
         key: &str,
         to: &KeyPath,
         name: Option<(&'static str, bool)>,
     ) -> Option<Move> {
         let here = known.here.clone()?;
-        let is_missing = outer(parent, to, &here).is_some_and(|outer| context.mapping(&outer).missing.contains(&key));
         let child = to.0.last().and_then(|child| known.shape.as_ref()?.step(child, known.node));
         let (name, is_sure) = name.map_or((None, false), |(name, is_sure)| (Some(name), is_sure));
         let is_other = |other: &&KeyPath| *other != to && here.contains(other) && here.distance(other) == 1;
         let others = shape::places_of(context.file, key).iter().filter(is_other);
         let others = others.filter_map(|other| other.0.last().copied().filter(|name| *name != "[]")).collect();
-        Some(Move { file: context.file, here, to: to.clone(), name, is_sure, child, is_missing, others })
+        Some(Move { file: context.file, here, to: to.clone(), name, is_sure, child, others })
     }
 
     /// Whether the key is an assertion that would be lost: next to the mapping of a test's assertions, or above the tests.
@@ -190,7 +186,7 @@ impl Move {
             let member = Shape::find(self.file, &self.to.pointer().key(key), None);
             let short = value.zip(member.as_ref()).filter(|_| !fits(member.clone(), value));
             if let Some(short) = short.and_then(|(value, member)| fix::short_form(value, member)) {
-                let help = format!("{way}, and write `{key}: {}`", short.text);
+                let help = format!("{way}, and write `{key}: {short}`");
                 return words.help(help).subject(Subject::Home(self.to.clone()));
             }
             let words = words.fix(self.fix(key, &way, location)).help(way).subject(Subject::Home(self.to.clone()));
@@ -225,7 +221,7 @@ impl Move {
 
     fn fix(&self, key: &str, title: &str, location: &Location<'_>) -> Option<Fix> {
         if let Some(child) = self.child_here() {
-            let fix = fix::below(location.parent()?, key, child, self.child.as_ref())?;
+            let fix = fix::below(location.parent()?, key, child)?;
             // Only the author knows which of them is meant.
             return Some(if self.others.is_empty() { fix } else { Fix::suggestion(fix.title, fix.edits) });
         }
@@ -233,7 +229,7 @@ impl Move {
         let outer = outer(&parent, &self.to, &self.here)?;
         let holder = parent.below(&outer)?.steps().next()?.to_string();
         let edits = edit::beside(location.parent()?, key, location.root.find(&outer)?, &holder)?;
-        Some(if self.is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
+        Some(Fix::guess(title, edits))
     }
 }
 

@@ -61,7 +61,7 @@ impl Fault {
     }
 
     /// Returns the fault of lines that are indented deeper than their neighbors, which begin in a column.
-    pub(crate) fn too_deep(text: &str, lines: Range<usize>, column: usize, is_certain: bool) -> Fault {
+    pub(crate) fn too_deep(text: &str, lines: Range<usize>, column: usize) -> Fault {
         let first = line_at(text, lines.start);
         let surplus = indent_at(text, &first).saturating_sub(column);
         // Lines below that already have the right indentation stay.
@@ -73,8 +73,8 @@ impl Fault {
             let blanks = line.len() - line.trim_start_matches(' ').len();
             &line[blanks.min(surplus)..]
         });
-        let rewrite =
-            Rewrite { text: dedented.collect(), range: moved, is_certain, kind: RewriteKind::IndentTo(column) };
+        let new = dedented.collect();
+        let rewrite = Rewrite { text: new, range: moved, is_certain: false, kind: RewriteKind::IndentTo(column) };
         Fault::indented(text, first, column).with_rewrite(rewrite)
     }
 
@@ -85,9 +85,8 @@ impl Fault {
         let indented = text[lines.clone()].split_inclusive('\n');
         let indented =
             indented.map(|line| if line.trim().is_empty() { line.to_owned() } else { format!("{blanks}{line}") });
-        // With a tab, the intended indentation is a guess.
-        let is_certain = !text[lines.clone()].lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
-        let rewrite = Rewrite { text: indented.collect(), range: lines, is_certain, kind: RewriteKind::IndentBy(by) };
+        let text_there = indented.collect();
+        let rewrite = Rewrite { text: text_there, range: lines, is_certain: false, kind: RewriteKind::IndentBy(by) };
         let kind = FaultKind::TooFarLeft(text[key.clone()].to_owned());
         Fault::new(key, kind).with_rewrite(rewrite)
     }

@@ -104,7 +104,7 @@ impl Form {
     /// Returns the fix.
     fn fix(&self, scenario: &LintNode<'_>, key: &str, member: &LintNode<'_>, title: &str) -> Option<Fix> {
         let has_action = scenario.get("when").is_some();
-        let below_when = || Some(Fix::safe(title, edit::below(scenario.node, key, "when")?));
+        let below_when = || Some(Fix::guess(title, edit::below(scenario.node, key, "when")?));
         match self {
             Form::Steps => only_step(scenario, member).filter(|_| !has_action),
             Form::Invoke => below_when(),
@@ -136,7 +136,7 @@ fn only_step(scenario: &LintNode<'_>, steps: &LintNode<'_>) -> Option<Fix> {
     }
     let lines = ["when:".to_owned(), format!("  invoke: {}", edit::words(invoke.node)?)];
     let edits = edit::replace_entry(scenario.node, steps.entry()?, &lines, invoke.node)?;
-    Some(Fix::safe("rewrite it as `when`", edits))
+    Some(Fix::guess("rewrite it as `when`", edits))
 }
 
 /// Returns the fix for a second list of assertions directly after the first one: removing its key joins the lists.
@@ -145,7 +145,7 @@ fn joined(scenario: &LintNode<'_>, member: &LintNode<'_>, title: &str) -> Option
     let edits = edit::joined(scenario.node, then.entry()?, member.entry()?)?;
     // An anchored list is used elsewhere, where it would change too.
     let is_named = [then.node, member.node].iter().any(|list| list.anchor().is_some());
-    Some(if is_named { Fix::suggestion(title, edits) } else { Fix::safe(title, edits) })
+    Some(if is_named { Fix::suggestion(title, edits) } else { Fix::guess(title, edits) })
 }
 
 /// Returns the fix for an `id` next to an equal name.
