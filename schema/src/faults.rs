@@ -84,15 +84,10 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::MissingColon(word) => return format!("missing colon after `{word}`"),
         FaultKind::KeyHasValue(key) => return format!("`{key}` already has a value"),
         FaultKind::ForeignBlank { other, place } => return foreign_blank(*other, *place),
-        FaultKind::Misindented { indent, column, neighbor } => {
-            let others = match neighbor {
-                Some(key) => format!("`{key}` above it is"),
-                None => "the lines around it are".to_owned(),
-            };
+        FaultKind::Misindented { indent, column } => {
             let spaces = if *indent == 1 { "space" } else { "spaces" };
-            return format!("this line is indented by {indent} {spaces}, but {others} indented by {column}");
+            return format!("this line is indented by {indent} {spaces}, expected {column}");
         }
-        FaultKind::TooFarLeft(key) => return format!("`{key}` is not indented enough to belong to the item above"),
         FaultKind::Unclosed(close) => return format!("missing closing `{close}`"),
         FaultKind::TextBehindQuote(quote) => return format!("unexpected text after the closing `{quote}`"),
         FaultKind::QuoteWithinText(quote) => return format!("this `{quote}` ends the string"),
@@ -147,7 +142,6 @@ pub fn message(kind: &FaultKind) -> String {
         FaultKind::AliasSign => "an unquoted string cannot begin with `*`",
         FaultKind::AnchorSign => "an unquoted string cannot begin with `&`",
         FaultKind::KeySign => "an unquoted string cannot begin with `? `",
-        FaultKind::ListOnKeyLine => "a block list cannot begin on the line of its key",
         FaultKind::CommentInText => "a comment ends the string above it",
         FaultKind::MissingAnchorName => "`&` or `*` without a name",
         FaultKind::InvalidTag => "this is not a valid tag",
@@ -230,7 +224,6 @@ fn help(kind: &FaultKind) -> Option<String> {
         | FaultKind::TrailingComma
         | FaultKind::ColonInAlias
         | FaultKind::ForeignBlank { .. }
-        | FaultKind::TooFarLeft(_)
         | FaultKind::UnclosedBrackets
         | FaultKind::MismatchedBracket
         | FaultKind::UnclosedQuotes
@@ -248,7 +241,6 @@ fn help(kind: &FaultKind) -> Option<String> {
         | FaultKind::KeySign
         | FaultKind::BlockTextSign(_)
         | FaultKind::ReservedSign(_)
-        | FaultKind::ListOnKeyLine
         | FaultKind::BlockTextHeader
         | FaultKind::NotYaml => return None,
     };
@@ -270,8 +262,6 @@ fn title(rewrite: &Rewrite) -> String {
         RewriteKind::Comma => "remove the comma".to_owned(),
         RewriteKind::Dash => format!("begin a new item: `- {}`", rewrite.text[1..].trim_start()),
         RewriteKind::IndentTo(0) | RewriteKind::Tabs(0) => "remove its indentation".to_owned(),
-        RewriteKind::IndentBy(1) => "indent it by 1 more space".to_owned(),
-        RewriteKind::IndentBy(columns) => format!("indent it by {columns} more spaces"),
         RewriteKind::IndentTo(1) => "indent it by 1 space".to_owned(),
         RewriteKind::IndentTo(column) => format!("indent it by {column} spaces"),
         RewriteKind::Tabs(1) => "indent it with 1 space".to_owned(),

@@ -2,7 +2,8 @@
 //!
 //! The slips are generated, in several styles. The words of the scalars are compared as our own reader finds them, and as
 //! PyYAML does where Python has it: a fix may divide or move a scalar, and loses none of its words. The words of the text
-//! are compared in any case, because most of these texts are not YAML.
+//! are compared in any case, because most of these texts are not YAML. A fix changes only the line with the slip, unless
+//! the text then means what it meant before the slip.
 
 #![expect(clippy::print_stdout, reason = "it says what is skipped")]
 
@@ -21,10 +22,10 @@ use speclens_schema::{
     analysis::Analyzer,
     document::{Document, NodeRef},
     files::MemoryFiles,
-    fixing::{Applied, Revealing, apply_fixes},
+    fixing::{Applied, FixedText, Revealing, apply_fixes},
     json_schema::SpecFile,
     kind::{FileContext, detect},
-    problem::Problem,
+    problem::Fix,
     settings::Settings,
 };
 
@@ -67,6 +68,8 @@ struct Source {
 /// A text with a slip, and the same after all safe fixes.
 struct Outcome {
     name: String,
+    file: SpecFile,
+    original: String,
     slipped: String,
     fixed: String,
     applied: Vec<Applied>,
@@ -110,7 +113,12 @@ fn sources() -> Vec<Source> {
             let path = path.to_str().unwrap().to_owned();
             let found = detect(&path, &text, &FileContext::NOTHING).map(|found| found.file);
             let file = found.or_else(|| path.contains("/tasks/").then_some(SpecFile::CLI_BENCH_TASKS));
-            sources.extend(file.map(|file| Source { path, file, text, every }));
+            let Some(file) = file else { continue };
+            // What is wrong with the file itself is no part of the slip.
+            let text = fix(file, &text).text;
+            if Document::read(&text, file.scalar_rules()).is_intact() {
+                sources.push(Source { path, file, text, every });
+            }
         }
     }
     sources
@@ -181,18 +189,18 @@ fn slips(lines: &[&str], at: usize) -> Vec<(&'static str, Vec<String>)> {
     all
 }
 
-fn outcome(source: &Source, name: String, slipped: String) -> Outcome {
-    let analyzer = Analyzer::new(source.file);
-    let files = MemoryFiles::default();
-    let look = |document: &Document| analyzer.problems(document, &files, &Settings::default());
-    let safe = |problem: &Problem| problem.fixes.iter().position(|fix| fix.is_safe());
-    let fix = |text: &str| {
-        let document = Document::read(text, source.file.scalar_rules());
-        apply_fixes(&document, &look, &|problem| Some(&problem.fixes[safe(problem)?]), Revealing::Allowed)
-    };
-    let fixed = fix(&slipped);
-    let again = if fixed.text == slipped { slipped.clone() } else { fix(&fixed.text).text };
-    Outcome { name, slipped, fixed: fixed.text, applied: fixed.applied, again }
+/// Applies all safe fixes.
+fn fix(file: SpecFile, text: &str) -> FixedText {
+    let analyzer = Analyzer::new(file);
+    let look = |document: &Document| analyzer.problems(document, &MemoryFiles::default(), &Settings::default());
+    let document = Document::read(text, file.scalar_rules());
+    apply_fixes(&document, &look, &|problem| problem.fixes.iter().find(|fix| Fix::is_safe(fix)), Revealing::Allowed)
+}
+
+fn outcome(file: SpecFile, name: String, original: String, slipped: String) -> Outcome {
+    let FixedText { text: fixed, applied, .. } = fix(file, &slipped);
+    let again = if fixed == slipped { slipped.clone() } else { fix(file, &fixed).text };
+    Outcome { name, file, original, slipped, fixed, applied, again }
 }
 
 fn outcomes(sources: &[Source]) -> Vec<Outcome> {
@@ -211,7 +219,8 @@ fn outcomes(sources: &[Source]) -> Vec<Outcome> {
                     let line_break = if number.is_multiple_of(3) { "\r\n" } else { "\n" };
                     let slipped = format!("{}{line_break}", new.join(line_break));
                     let name = format!("{} in {style:?}, line {}: {slip}", source.path, at + 1);
-                    outcomes.push(outcome(source, name, slipped));
+                    let original = format!("{}{line_break}", lines.join(line_break));
+                    outcomes.push(outcome(source.file, name, original, slipped));
                 }
             }
         }
@@ -223,6 +232,26 @@ impl Outcome {
     /// Whether a name was replaced by another one, which changes letters.
     fn renames(&self) -> bool {
         self.applied.iter().any(|fix| ["rename ", "change ", "write `"].iter().any(|verb| fix.title.starts_with(verb)))
+    }
+
+    /// Whether all lines but the one with the slip are as they were: to undo the slip by hand gives the original text.
+    fn keeps_other_lines(&self) -> bool {
+        let [original, slipped] = [&self.original, &self.slipped].map(|text| text.split_inclusive('\n'));
+        let is_same = |(one, other): &(&str, &str)| one == other;
+        let length = |(line, _): (&str, &str)| line.len();
+        let above: usize = original.clone().zip(slipped.clone()).take_while(is_same).map(length).sum();
+        let below: usize = original.rev().zip(slipped.rev()).take_while(is_same).map(length).sum();
+        let below = &self.slipped[self.slipped.len() - below.min(self.slipped.len() - above)..];
+        let rest = self.fixed.strip_prefix(&self.slipped[..above]);
+        rest.is_some_and(|rest| rest.ends_with(below))
+    }
+
+    /// Whether the fixed text means what the original does.
+    fn means_original(&self) -> bool {
+        let read = |text: &str| Document::read(text, self.file.scalar_rules());
+        let meaning = |document: &Document| document.root().and_then(|root| root.to_value().ok());
+        let fixed = read(&self.fixed);
+        fixed.is_intact() && meaning(&fixed) == meaning(&read(&self.original))
     }
 
     fn says(&self, what: &str) -> String {
@@ -293,6 +322,9 @@ fn safe_fixes_keep_every_scalar_and_settle() {
     for outcome in &fixed {
         if outcome.again != outcome.fixed {
             wrong.push_str(&outcome.says("a second run changes more"));
+        }
+        if !outcome.keeps_other_lines() && !outcome.means_original() {
+            wrong.push_str(&outcome.says("another line is changed, and the meaning is not that of the original"));
         }
         let lost = lost_words(&outcome.slipped, &outcome.fixed);
         if !outcome.renames() && !lost.is_empty() {

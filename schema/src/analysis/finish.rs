@@ -51,11 +51,11 @@ pub(super) fn finish(
 }
 
 /// Cleans up the findings of one part of a document: reports keys that begin with a no-break space as faults of the
-/// indentation, and lets no fix be safe that deletes words.
+/// indentation, and lets no fix be safe that deletes words or moves lines. The line that does not fit may be another one.
 pub(super) fn settle(problems: &mut [Problem], document: &Document) {
     problems.iter_mut().for_each(|problem| blanks_are_no_letters(problem, document));
     for fix in problems.iter_mut().flat_map(|problem| &mut problem.fixes).filter(|fix| fix.is_safe()) {
-        if deletes_words(fix, document) {
+        if moves_lines(fix, document) || deletes_words(fix, document) {
             fix.applicability = Applicability::Suggestion;
         }
     }
@@ -66,6 +66,13 @@ pub(super) fn sort(problems: &mut Vec<Problem>) {
     problems.sort_by_key(|problem| (problem.range.start, problem.code));
     let is_same = |one: &Problem, other: &Problem| one.range == other.range && one.message == other.message;
     problems.dedup_by(|one, other| one.code == Code::Syntax && other.code == Code::Syntax && is_same(one, other));
+}
+
+/// Whether a fix replaces a text of several lines.
+fn moves_lines(fix: &Fix, document: &Document) -> bool {
+    let has_break =
+        |edit: &Edit| document.text().get_byte_slice(edit.range.clone()).is_some_and(|it| it.len_lines() > 1);
+    fix.edits.iter().any(has_break)
 }
 
 /// Whether a fix deletes words. A word that it writes elsewhere is moved, and one that it replaces is renamed.

@@ -160,18 +160,18 @@ impl WrongType {
                         .filter(|item| fix::is_like(node, item))
                         .and_then(|item| fix::listed(node, Some(item)));
                 } else if let Some(short) = &short {
-                    fix = short.fix(node, format!("[{}]", short.text));
+                    fix = fix::written(node, format!("[{short}]"), Fix::guess);
                 }
                 if !is_whole_file {
                     words.help = Some(match short {
-                        Some(short) => format!("write `[{}]`", short.text),
+                        Some(short) => format!("write `[{short}]`"),
                         None if is_mapping && !in_brackets => "begin each item with `- `".to_owned(),
                         None => fix.as_ref().map_or("write it as a list", |fix| fix.title.as_str()).to_owned(),
                     });
                 }
             }
             (Type::Mapping, NodeShape::Scalar) if let Some(short) = fix::short_form(node, shape) => {
-                fix = short.fix(node, short.text.clone());
+                fix = fix::written(node, short, Fix::guess);
             }
             (Type::Mapping, NodeShape::Scalar) if !node.is_null() && !is_whole_file && !at.is_root() => {
                 words.help = Some(as_mapping(shape));

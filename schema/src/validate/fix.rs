@@ -49,32 +49,9 @@ pub(crate) fn insert(
     Some(if only { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
-/// Returns the fix that moves a key under its sibling `child`. `child_shape` is the schema there: if it has
-/// a shell command, the fix is not safe.
-pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str, child_shape: Option<&Shape>) -> Option<Fix> {
-    let title = format!("move it under `{child}`");
-    let edits = edit::below(mapping, key, child)?;
-    let runs = child_shape.is_some_and(|shape| shape.all_fields().iter().any(|field| field.shape.is_shell()));
-    let value = mapping.resolved().entry(key)?.value;
-    let member = child_shape.and_then(|shape| shape.step(key, None));
-    let fits =
-        value.is_null() || member.is_none_or(|member| could_hold(&member, value) && !holds_patterns(value, &member));
-    // A required field of the child may be another misplaced key, which would remain.
-    let is_new = mapping.resolved().entry(child).is_none_or(|entry| entry.value.is_null());
-    let is_half = is_new
-        && child_shape.is_some_and(|shape| {
-            shape.fields(None).iter().any(|field| field.need == Need::Required && field.name != key)
-        });
-    Some(if runs || !fits || is_half { Fix::guess(title, edits) } else { Fix::safe(title, edits) })
-}
-
-/// Whether one of several strings has special characters of regular expressions in a place where none is allowed.
-fn holds_patterns(value: NodeRef<'_>, member: &Shape) -> bool {
-    const SIGNS: &[char] = &['\\', '^', '$', '*', '+', '?', '(', ')', '[', ']', '{', '}', '|'];
-    let is_pattern = |shape: &Shape| matches!(shape.word(), Some(Word::Pattern(_)));
-    let has_signs = |node: NodeRef<'_>| node.as_str().is_some_and(|text| text.contains(SIGNS));
-    let takes_patterns = is_pattern(member) || member.item().is_some_and(|item| is_pattern(&item));
-    !takes_patterns && value.items().any(has_signs)
+/// Returns the fix that moves a key under its sibling `child`.
+pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Fix> {
+    Some(Fix::guess(format!("move it under `{child}`"), edit::below(mapping, key, child)?))
 }
 
 /// Returns the fix that puts a value in quotes if a string is required.
@@ -145,7 +122,7 @@ pub(crate) fn reshaped(value: NodeRef<'_>, member: &Shape) -> Option<Reshaped> {
     {
         let item = member.item();
         if let Some(short) = item.as_ref().and_then(|item| short_form(value, item)) {
-            return Some(Reshaped { edits: edit::as_list(value, &[short.text])?, is_sure: false });
+            return Some(Reshaped { edits: edit::as_list(value, &[short])?, is_sure: false });
         }
         let fix = listed(value, item.as_ref())?;
         return Some(Reshaped { is_sure: fix.is_safe(), edits: fix.edits });
@@ -177,22 +154,8 @@ pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
     Some(Fix::suggestion("put a space after each dash", edits))
 }
 
-/// A scalar instead of a mapping, as the value of the only field that the mapping requires or has.
-pub(crate) struct ShortForm {
-    pub(crate) text: String,
-    /// Whether no other meaning is possible: neither a number with another unit, nor a string with a negation.
-    is_sure: bool,
-}
-
-impl ShortForm {
-    /// Returns the fix that replaces a node with `text`, which contains the form.
-    pub(crate) fn fix(&self, node: NodeRef<'_>, text: String) -> Option<Fix> {
-        written(node, text, if self.is_sure { Fix::safe } else { Fix::guess })
-    }
-}
-
-/// Returns the mapping that a scalar represents.
-pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> {
+/// Returns the mapping that a scalar represents, as the value of the only field that the mapping requires or has.
+pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<String> {
     if shape.kind() != Type::Mapping
         || node.is_null()
         || edit::one_line(node).is_none()
@@ -217,12 +180,7 @@ pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<ShortForm> 
         Type::Integer => matches!(node.scalar(), Some(Scalar::Int(_))),
         Type::Boolean | Type::List | Type::Mapping | Type::Any => false,
     };
-    let is_sure = node
-        .as_str()
-        .is_some_and(|text| if holds_names(&field.shape) { is_one_name(text) } else { !says_how_many(text) });
-    fits.then(|| {
-        Some(ShortForm { text: format!("{{ {}: {} }}", scalar(field.name), edit::words_in_brackets(node)?), is_sure })
-    })?
+    fits.then(|| Some(format!("{{ {}: {} }}", scalar(field.name), edit::words_in_brackets(node)?)))?
 }
 
 /// Whether a mapping may have a shape: at least one key is known. True for other values.

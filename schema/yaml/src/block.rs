@@ -15,9 +15,11 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
 use super::{
-    Pointer, Way, directives, events,
+    Pointer, Way, directives,
     fault::{Fault, FaultKind},
     item_bounds,
+    layout::{is_foreign_blank, line_at},
+    loose,
     memos::Memos,
     repair::{self, Root},
     tree::{Entry, Node, NodeKind, Style},
@@ -43,10 +45,6 @@ pub struct Block {
     pub(super) has_merge: bool,
     /// Whether its text contains a tab.
     pub(super) has_tab: bool,
-    /// The range edited since the block was last readable.
-    pub(super) suspect: Option<Range<usize>>,
-    /// Whether the edits influenced how it was read.
-    by_edits: bool,
     memos: Memos,
 }
 
@@ -99,8 +97,8 @@ pub(super) struct Duplicate {
 }
 
 impl Block {
-    /// Parses one piece. `suspect`: the range edited since it was last readable.
-    pub(super) fn parse(text: &str, kind: BlockKind, rules: ScalarRules, suspect: Option<Range<usize>>) -> Block {
+    /// Parses one piece.
+    pub(super) fn parse(text: &str, kind: BlockKind, rules: ScalarRules) -> Block {
         let mut block = Block {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             length: text.len(),
@@ -115,10 +113,8 @@ impl Block {
             has_merge: memchr::memmem::find(text.as_bytes(), b"<<").is_some(),
             has_tab: memchr::memchr(b'\t', text.as_bytes()).is_some(),
             memos: Memos::default(),
-            suspect: None,
-            by_edits: false,
         };
-        match survived(|| events::parse(text, rules)) {
+        match survived(|| loose::parse(text, rules)) {
             None => block.faults.push(unreadable(text)),
             Some(Ok(parsed)) => {
                 // A line of `---` alone is not an empty string; nor does a file that says `~` mean more than an empty
@@ -136,17 +132,13 @@ impl Block {
                 block.faults.extend(parsed.second_document.map(|second| second_document(text, second)));
                 block.expect_shape(text, rules);
             }
-            Some(Err(error)) => {
-                match survived(|| repair::read(text, kind.root(), rules, &error, suspect.clone())) {
-                    Some(recovered) => {
-                        block.root = recovered.root;
-                        block.faults = recovered.faults;
-                        block.by_edits = recovered.by_edits;
-                    }
-                    None => block.faults.push(unreadable(text)),
+            Some(Err(error)) => match survived(|| repair::read(text, kind.root(), rules, &error)) {
+                Some(recovered) => {
+                    block.root = recovered.root;
+                    block.faults = recovered.faults;
                 }
-                block.suspect = suspect;
-            }
+                None => block.faults.push(unreadable(text)),
+            },
         }
         block.expect_items(text);
         block.expect_margin(text);
@@ -159,17 +151,6 @@ impl Block {
             survey.node(root, &Way::Root);
         }
         block
-    }
-
-    /// Returns whether the edits that damaged it influenced how it was read.
-    pub(super) fn remembers_edits(&self) -> bool {
-        self.by_edits
-    }
-
-    /// Returns the same, read without regard to edits. The edits are still known when the next ones arrive.
-    pub(super) fn reread(&self, text: &str, rules: ScalarRules) -> Block {
-        let block = Block::parse(text, self.kind, rules, None);
-        Block { suspect: self.suspect.clone(), ..block }
     }
 
     /// Checks that a valid piece is allowed at its place.
@@ -236,7 +217,7 @@ impl Block {
             let words = line.trim_start_matches(' ');
             if !words.trim().is_empty() && !words.starts_with(['#', '\t']) {
                 if words.len() < line.len() {
-                    self.faults.push(Fault::too_deep(text, start..text.len(), 0, false));
+                    self.faults.push(Fault::indented(text, line_at(text, start), 0));
                 }
                 return;
             }
@@ -358,11 +339,6 @@ impl Block {
     pub fn memo<T: Any + Send + Sync>(&self, key: u64, compute: impl FnOnce() -> T) -> Arc<T> {
         self.memos.memo(key, compute)
     }
-}
-
-/// Returns whether a character looks like a space, but is not one in YAML.
-pub fn is_foreign_blank(letter: char) -> bool {
-    matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
 }
 
 /// Returns the fault of a text in which a second document begins.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    events::floor_boundary,
     fault::{Fault, Rewrite},
+    layout::floor_boundary,
     tree::Node,
 };
 
@@ -25,10 +25,8 @@ struct Change {
 impl<'t> Draft<'t> {
     /// Rewrites a text. Of overlapping rewrites, the first is applied.
     pub(super) fn of<'r>(written: &'t str, rewritings: impl IntoIterator<Item = &'r Rewrite>) -> Draft<'t> {
-        let mut parts: Vec<(Range<usize>, &str)> = Vec::new();
-        for rewriting in rewritings {
-            parts.extend(changed_parts(written, rewriting));
-        }
+        let mut parts: Vec<(Range<usize>, &str)> =
+            rewritings.into_iter().map(|rewrite| (rewrite.range.clone(), rewrite.text.as_str())).collect();
         parts.sort_by_key(|(range, _)| (range.start, range.end));
         let mut draft = Draft { written, text: String::with_capacity(written.len() + 64), changes: Vec::new() };
         let mut copied = 0;
@@ -82,29 +80,4 @@ fn common_ends(one: &str, other: &str) -> (usize, usize) {
     let head: usize = one.chars().zip(other.chars()).take_while(same).map(length).sum();
     let rest = one[head..].chars().rev().zip(other[head..].chars().rev());
     (head, rest.take_while(same).map(length).sum())
-}
-
-/// Returns the changes of a rewrite, line by line if the number of lines is the same: unchanged parts keep their
-/// positions.
-fn changed_parts<'r>(written: &str, rewriting: &'r Rewrite) -> Vec<(Range<usize>, &'r str)> {
-    let (old, new) = (&written[rewriting.range.clone()], rewriting.text.as_str());
-    let is_alike = old.split('\n').count() == new.split('\n').count();
-    if !is_alike {
-        return vec![(rewriting.range.clone(), new)];
-    }
-    let mut start = rewriting.range.start;
-    let mut parts = Vec::new();
-    for (old, new) in old.split('\n').zip(new.split('\n')) {
-        if old != new {
-            let same = |(old, new): &(char, char)| old == new;
-            let behind: usize =
-                old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(letter, _)| letter.len_utf8()).sum();
-            // A change before the unchanged part, such as blanks before a line.
-            let is_before = behind == old.len() || behind == new.len() || new.starts_with(' ');
-            let behind = if is_before { behind } else { 0 };
-            parts.push((start..start + old.len() - behind, &new[..new.len() - behind]));
-        }
-        start += old.len() + 1;
-    }
-    parts
 }

@@ -7,8 +7,7 @@ use smol_str::SmolStr;
 
 use super::{
     fault::FaultKind,
-    layout::is_dash,
-    loose,
+    layout::{floor_boundary, is_dash},
     tree::{Entry, Node, NodeKind, Style},
 };
 use crate::ScalarRules;
@@ -47,24 +46,12 @@ impl SyntaxError {
 
 /// Reads a text to the end, or to its first error.
 pub(crate) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
-    or_loosely(parse_text(text, rules), text, rules)
+    read(text, rules, true)
 }
 
 /// Returns the same without the children of the root.
 pub(crate) fn skim(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
-    or_loosely(read(text, rules, false), text, rules)
-}
-
-fn or_loosely(read: Result<Parsed, SyntaxError>, text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
-    match (&read, rules) {
-        (Err(error), ScalarRules::Yaml11) => loose::parse(text, error).map_or(read, Ok),
-        (Ok(_), _) | (Err(_), ScalarRules::Yaml12 | ScalarRules::Yaml12Merging) => read,
-    }
-}
-
-/// Returns the same, without regard to what PyYAML reads in another way.
-pub(super) fn parse_text(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
-    read(text, rules, true)
+    read(text, rules, false)
 }
 
 fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxError> {
@@ -113,14 +100,6 @@ fn read(text: &str, rules: ScalarRules, keep: bool) -> Result<Parsed, SyntaxErro
         }
     }
     Ok(builder.parsed)
-}
-
-/// Returns the nearest character boundary at or before an offset.
-pub(crate) fn floor_boundary(text: &str, mut offset: usize) -> usize {
-    while !text.is_char_boundary(offset) {
-        offset -= 1;
-    }
-    offset
 }
 
 struct Builder<'t> {

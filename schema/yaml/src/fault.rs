@@ -1,21 +1,11 @@
 //! Faults in a text that is not valid YAML, as data, with the corrected line if the intention is clear.
 
-mod columns;
-mod quotes;
-mod reading;
-mod value;
-
 use std::ops::Range;
 
 use super::{
-    events::{SyntaxError, parse},
-    layout::{Head, head_shape, is_dash, line_at, trimmed},
-    tree::{Node, NodeKind},
+    layout::{Head, head_shape, is_dash, is_key, is_word, line_at, trimmed},
+    pointer::Pointer,
 };
-use crate::{Pointer, ScalarRules};
-
-pub(crate) use columns::{OpenColumn, indent_at, open_columns};
-pub use reading::quoted;
 
 /// A part of the text that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,15 +123,11 @@ pub enum FaultKind {
     Misindented {
         /// The column.
         indent: usize,
-        /// The column of its neighbors.
+        /// The column of the lines that it belongs to.
         column: usize,
-        /// The key of the neighbor, if it is not adjacent.
-        neighbor: Option<String>,
     },
     /// A line that is not indented deep enough.
     NotDeepEnough,
-    /// A key that is too far left to belong to the item above.
-    TooFarLeft(String),
 
     /// A bracket or brace without its end.
     UnclosedBrackets,
@@ -188,8 +174,6 @@ pub enum FaultKind {
     BlockTextSign(char),
     /// An unquoted string that begins with a reserved character.
     ReservedSign(char),
-    /// A list that begins on the line of its key.
-    ListOnKeyLine,
     /// A comment between the lines of a string.
     CommentInText,
     /// `&` or `*` alone.
@@ -265,8 +249,6 @@ pub enum RewriteKind {
     Text,
     /// The text, in which a placeholder in braces was read as a mapping.
     Template,
-    /// The indentation, by this many columns.
-    IndentBy(usize),
     /// The indentation, to this many columns.
     IndentTo(usize),
     /// The blanks of the indentation, or of a gap.
@@ -286,17 +268,6 @@ impl Rewrite {
     fn certain(range: Range<usize>, text: String) -> Rewrite {
         Rewrite { range, text, is_certain: true, kind: RewriteKind::Text }
     }
-
-    /// Returns the intended node in place of the value.
-    pub(super) fn node(&self) -> Option<Node> {
-        let mut meant = parse(&self.text, ScalarRules::Yaml12).ok()?.root?;
-        if self.kind == RewriteKind::Comma {
-            // The value itself stays as it is.
-            meant.shift(self.range.start);
-            return Some(meant);
-        }
-        matches!(meant.kind, NodeKind::Scalar { .. }).then(|| meant.at(&self.range))
-    }
 }
 
 impl FaultKind {
@@ -312,12 +283,12 @@ impl Fault {
     }
 
     /// Returns the fault with a rewrite.
-    fn with_rewrite(self, rewrite: Rewrite) -> Fault {
+    pub(crate) fn with_rewrite(self, rewrite: Rewrite) -> Fault {
         Fault { rewrite: Some(Box::new(rewrite)), ..self }
     }
 
     /// Returns the fault with advice.
-    fn with_advice(self, advice: Advice) -> Fault {
+    pub(crate) fn with_advice(self, advice: Advice) -> Fault {
         Fault { advice: Some(advice), ..self }
     }
 
@@ -407,13 +378,13 @@ impl Fault {
     }
 
     /// Returns the fault of a line that begins as the items of its list do, except for the dash.
-    pub(super) fn without_dash(text: &str, at: usize) -> Fault {
-        Fault::dash_from(text, at, at, true)
+    pub(super) fn without_dash(text: &str, at: usize, is_certain: bool) -> Fault {
+        Fault::dash_from(text, at, at, is_certain)
     }
 
     /// Returns the same if two blanks take the place of the dash.
-    pub(super) fn dash_in_blanks(text: &str, at: usize) -> Fault {
-        Fault::dash_from(text, at - 2, at, true)
+    pub(super) fn dash_in_blanks(text: &str, at: usize, is_certain: bool) -> Fault {
+        Fault::dash_from(text, at - 2, at, is_certain)
     }
 
     /// Returns the same if the dash belongs in a column left of the words.
@@ -445,106 +416,4 @@ impl Fault {
         };
         Fault::new(words.clone(), FaultKind::MissingDash(begin.to_owned())).with_rewrite(rewrite)
     }
-
-    /// Returns the fault of a comma after the closing bracket of a value on several lines. `at`: a position in its line.
-    fn comma_behind_bracket(text: &str, at: usize) -> Option<Fault> {
-        let line = line_at(text, at);
-        let words = &text[line.clone()];
-        let words = words[..reading::comment_starts(words).next().unwrap_or(words.len())].trim_end();
-        let value = words.strip_suffix(',')?;
-        let only_closes = value.trim_start().chars().all(|letter| "]} ".contains(letter)) && !value.trim().is_empty();
-        let comma = line.start + value.len()..line.start + value.len() + 1;
-        let rewrite =
-            Rewrite { range: comma.clone(), text: String::new(), is_certain: false, kind: RewriteKind::Comma };
-        only_closes.then(|| Fault::new(comma, FaultKind::TrailingComma).with_rewrite(rewrite))
-    }
-
-    /// Returns the fault of an empty item of a list on several lines. `at`: the comma after it.
-    fn empty_item(text: &str, at: usize) -> Fault {
-        let line = line_at(text, at);
-        let (before, behind) = (&text[line.start..at], &text[at + 1..line.end]);
-        let range = if text[line.clone()].trim() == "," {
-            // The whole line, with its line break.
-            line.start..(line.end + 1).min(text.len())
-        } else if before.trim().is_empty() {
-            at..at + 1 + behind.len() - behind.trim_start().len()
-        } else {
-            at - (before.len() - before.trim_end().len())..at + 1
-        };
-        let rewrite = Rewrite { range, text: String::new(), is_certain: false, kind: RewriteKind::Comma };
-        Fault::new(at..at + 1, FaultKind::EmptyItem).with_rewrite(rewrite)
-    }
-
-    /// Returns the fault of a parser error; `range` is the wrong part as far as the reader knows.
-    pub(super) fn of_error(text: &str, range: Range<usize>, error: &SyntaxError) -> Fault {
-        if error.at_line {
-            let range = trimmed(text, line_at(text, error.offset));
-            return Fault::new(range, error.kind.clone());
-        }
-        // Dashes above may have been blanked, so only the line itself shows where its text begins.
-        let begin = line_at(text, range.start).start;
-        let is_own = |fault: &Fault| fault.rewrite.as_ref().is_some_and(|rewrite| rewrite.range.start >= begin);
-        let of_lines = Fault::of_lines(text, range.start).filter(is_own);
-        if let Some(fault) = of_lines.or_else(|| Fault::of_line(text, &range)) {
-            return fault;
-        }
-        if let Some(fault) = Fault::comma_behind_bracket(text, error.offset) {
-            return fault;
-        }
-        let line = line_at(text, range.start);
-        let is_line = range.end <= line.end;
-        let words = trimmed(text, line.clone());
-        if is_line && matches!(head_shape(&text[words.clone()]), Head::Other) {
-            let no_entry = Fault::no_entry(&text[words.clone()], words.start);
-            if no_entry.rewrite.is_some() || is_key(&text[words]) {
-                return no_entry;
-            }
-        }
-        // If it is one line, the value is wrong.
-        let value = is_line.then(|| value::value_of(text, &line)).flatten();
-        let range = value.filter(|value| value.start > range.start).unwrap_or(range);
-        let blamed = text.get(range.clone()).unwrap_or_default();
-        let opening = |open: char, close: char| blamed.matches(open).count() > blamed.matches(close).count();
-        let in_brackets = blamed.starts_with(['[', '{']);
-        let value = blamed.split_once(": ").filter(|_| !in_brackets).map_or(blamed, |(_, value)| value).trim_start();
-        if let Some(fault) = Fault::tabs(text, error.offset).or_else(|| Fault::misplaced(text, error.offset)) {
-            return fault;
-        }
-        let within = reading::empty_item(blamed).map(|at| range.start + at);
-        if let Some(at) = within.or_else(|| comma_below(text, range.start, error.offset)) {
-            return Fault::empty_item(text, at);
-        }
-        let kind = if value.starts_with('"') && value.matches('"').count() == 1 {
-            FaultKind::Unclosed('"')
-        } else if value.starts_with('\'') && value.matches('\'').count() % 2 == 1 {
-            FaultKind::Unclosed('\'')
-        } else if (in_brackets || value.starts_with('[')) && opening('[', ']') {
-            FaultKind::Unclosed(']')
-        } else if (in_brackets || value.starts_with('{')) && opening('{', '}') {
-            FaultKind::Unclosed('}')
-        } else {
-            error.kind.clone()
-        };
-        Fault::new(range, kind)
-    }
-}
-
-/// Returns the comma at which the parser stopped, if it follows an empty item of a list in brackets. `start`: the start
-/// of the value with the list, on a line above.
-fn comma_below(text: &str, start: usize, stopped: usize) -> Option<usize> {
-    let value = text.get(start..stopped + 1).filter(|value| value.ends_with(','))?;
-    reading::empty_item(value).map(|at| start + at).filter(|at| *at == stopped)
-}
-
-/// Returns whether words are a single word, which may be a key or an item.
-pub(super) fn is_word(words: &str) -> bool {
-    let is_part = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
-    words.chars().all(is_part) && words.contains(char::is_alphanumeric)
-}
-
-/// Returns whether a word can be a key, rather than a drive or a time.
-pub(super) fn is_key(word: &str) -> bool {
-    word.len() > 1
-        && word.starts_with(|first: char| first.is_alphabetic() || first == '_')
-        && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter))
 }

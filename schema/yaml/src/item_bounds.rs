@@ -57,12 +57,8 @@ impl Separator<'_> {
                 // From the last one, so the others stay where they are.
                 let split = |start: &usize| {
                     let entries = entries.split_off(*start);
-                    self.faults.push(Fault::dash_in_column(
-                        self.text,
-                        entries[0].key.range().start,
-                        column,
-                        is_certain,
-                    ));
+                    let key = entries[0].key.range().start;
+                    self.faults.push(Fault::dash_in_column(self.text, key, column, is_certain));
                     mapping(entries)
                 };
                 at.iter().rev().map(split).collect::<Vec<Node>>().into_iter().rev().collect()
@@ -104,7 +100,7 @@ impl Separator<'_> {
         let Some(Node { kind: NodeKind::Mapping(mut all), .. }) = items.pop() else { return None };
         above.set_end(last_end(above));
         all.extend(entries.split_off(start));
-        self.faults.push(Fault::too_deep(self.text, line.clone(), column, true));
+        self.faults.push(Fault::indented(self.text, line, column));
         Some(mapping(all))
     }
 
@@ -113,13 +109,8 @@ impl Separator<'_> {
     fn too_deep(&mut self, entries: &mut [Entry], names: &[SmolStr], column: usize) -> Option<Vec<Node>> {
         let value = &mut entries.last_mut()?.value;
         let taken = self.taken(value, names)?;
-        let (first, last) = (taken.first()?, taken.last()?);
-        let all_known =
-            taken.iter().flat_map(entries_of).all(|entry| names.iter().any(|name| name.as_str() == key_text(entry)));
-        let start = line_at(self.text, first.range().start).start;
-        let end = line_at(self.text, last_end(last).saturating_sub(1)).end;
-        let end = if self.text[end..].starts_with('\n') { end + 1 } else { end };
-        self.faults.push(Fault::too_deep(self.text, start..end, column, all_known));
+        let line = line_at(self.text, taken.first()?.range().start);
+        self.faults.push(Fault::indented(self.text, line, column));
         Some(taken)
     }
 
@@ -144,7 +135,6 @@ impl Separator<'_> {
         taken
     }
 }
-
 /// The entries of a mapping that begin an item.
 struct Starts {
     at: Vec<usize>,

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use super::events::floor_boundary;
-
 /// The beginning of an entry's line.
 pub(super) enum Head {
     /// `key:`, or `key: &name`; the end of the key, and the position of its colon.
@@ -132,4 +130,30 @@ pub(super) fn blank(text: &mut String, range: Range<usize>) {
         .map(|byte| if matches!(byte, b'\n' | b'\r') { char::from(byte) } else { ' ' })
         .collect();
     text.replace_range(range, &blanks);
+}
+
+/// Returns the nearest character boundary at or before an offset.
+pub(crate) fn floor_boundary(text: &str, mut offset: usize) -> usize {
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+/// Returns whether a character looks like a space, but is not one in YAML.
+pub fn is_foreign_blank(letter: char) -> bool {
+    matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200b}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+}
+
+/// Returns whether a word can be a key, rather than a drive or a time.
+pub(super) fn is_key(word: &str) -> bool {
+    word.len() > 1
+        && word.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter))
+}
+
+/// Returns whether words are a single word, which may be a key or an item.
+pub(super) fn is_word(words: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+    words.chars().all(is_part) && words.contains(char::is_alphanumeric)
 }

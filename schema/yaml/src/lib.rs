@@ -7,9 +7,11 @@
 //! the same: a keystroke costs one block. If cutting would change the meaning, the whole text is one block. [`view`]
 //! joins the pieces: consumers see one tree.
 
+mod blame;
 mod block;
 mod block_text;
 mod blocks;
+mod columns;
 mod conflict;
 mod dependencies;
 mod directives;
@@ -46,10 +48,12 @@ use events::{Parsed, SyntaxError};
 use index::Index;
 use update::Pending;
 
-pub use block::{Block, BlockKind, is_foreign_blank};
+pub use blame::quoted;
+pub use block::{Block, BlockKind};
 pub use directives::NAME;
 pub use events::MAX_NESTING;
-pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind, quoted};
+pub use fault::{Advice, BlankPlace, Fault, FaultClass, FaultKind, Rewrite, RewriteKind};
+pub use layout::is_foreign_blank;
 pub use lines::{Encoding, LineColumn, Lines};
 pub use pointer::{Pointer, Step, Way};
 pub use scalar::{Scalar, ScalarRules, is_ambiguous};
@@ -113,7 +117,7 @@ impl Document {
             document.consult_whole(text);
             return document;
         }
-        let skimmed = parallel::beside(|| events::skim(text, rules), || document.refresh());
+        let skimmed = parallel::beside(|| loose::skim(text, rules), || document.refresh());
         document.apply_whole(text, skimmed);
         document
     }
@@ -151,7 +155,7 @@ impl Document {
     #[cfg(test)]
     fn read_uncut(text: &str, rules: ScalarRules) -> Document {
         let mut document = Document::unread(text, rules);
-        document.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, rules, None))]);
+        document.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, rules))]);
         document
     }
 
@@ -187,8 +191,7 @@ impl Document {
         match blocks::split(&self.text) {
             None => {
                 let text = String::from(&self.text);
-                let suspect = self.suspect_of_whole(&pending);
-                self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, suspect))]);
+                self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, self.rules))]);
             }
             Some(spans) => {
                 self.refresh_blocks(&spans, &pending);
@@ -205,9 +208,9 @@ impl Document {
         if self.rules == ScalarRules::Yaml11 && damaged && self.text.len_bytes() <= MAX_JOINED_BYTES {
             let text = String::from(&self.text);
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Mapping(_), .. }), second_document: None }) =
-                events::parse(&text, self.rules)
+                loose::parse(&text, self.rules)
             {
-                self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, self.rules, None))]);
+                self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, self.rules))]);
             }
         }
     }
@@ -215,11 +218,10 @@ impl Document {
     /// Lets the whole text decide, as on opening and saving: if it is readable although a block was not, it is kept
     /// whole; if it is not although every block was, its fault is reported.
     pub fn consult_whole(&mut self, text: &str) {
-        self.forget_edits(text);
         if self.is_whole() || self.whole_fault.as_ref().is_some_and(|fault| fault.class() == FaultClass::Limit) {
             return;
         }
-        self.apply_whole(text, events::skim(text, self.rules));
+        self.apply_whole(text, loose::skim(text, self.rules));
     }
 
     /// Returns whether another version has the same text, read in the same way.
@@ -237,7 +239,7 @@ impl Document {
         let damaged = self.index.is_damaged;
         match (whole, damaged) {
             (Ok(parsed), true) if parsed.root.as_ref().is_some_and(|root| self.may_be_root(root)) => {
-                self.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, self.rules, None))]);
+                self.adopt(vec![Arc::new(Block::parse(text, BlockKind::Whole, self.rules))]);
             }
             (Err(error), false) => {
                 let line = self.text.byte_to_line(error.offset);
@@ -260,26 +262,6 @@ impl Document {
             NodeKind::Sequence(_) => self.index.items.is_some(),
             NodeKind::Scalar { .. } | NodeKind::Alias(_) => false,
         }
-    }
-
-    /// Reads the damaged blocks without regard to earlier edits: from now on the result is the same as for anyone who
-    /// opens the text.
-    fn forget_edits(&mut self, text: &str) {
-        let edited: Vec<usize> = (0..self.blocks.len()).filter(|&at| self.blocks[at].remembers_edits()).collect();
-        if edited.is_empty() {
-            return;
-        }
-        let mut blocks = Vec::clone(&self.blocks);
-        for at in edited {
-            blocks[at] = Arc::new(blocks[at].reread(&text[self.extent_of(at)], self.rules));
-        }
-        self.adopt(blocks);
-    }
-
-    fn suspect_of_whole(&self, pending: &Pending) -> Option<Range<usize>> {
-        let [block] = self.blocks.as_slice() else { return None };
-        let before = block.suspect.clone().unwrap_or(pending.new.clone());
-        Some(before.start.min(pending.new.start)..before.end.max(pending.new.end).min(self.text.len_bytes()))
     }
 
     /// Replaces all blocks.

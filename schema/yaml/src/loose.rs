@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::{
-    events::{Parsed, SyntaxError, parse_text},
+    events::{self, Parsed, SyntaxError},
     tree::{Node, NodeKind, Style},
 };
 use crate::ScalarRules;
@@ -14,8 +14,25 @@ use crate::ScalarRules;
 /// Maximum number of such strings in one file; each of them costs another reading.
 const MAX_LOOSE_STRINGS: usize = 64;
 
+/// Reads a text to the end, or to its first error.
+pub(super) fn parse(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
+    or_loosely(events::parse(text, rules), text, rules)
+}
+
+/// Returns the same without the children of the root.
+pub(super) fn skim(text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
+    or_loosely(events::skim(text, rules), text, rules)
+}
+
+fn or_loosely(read: Result<Parsed, SyntaxError>, text: &str, rules: ScalarRules) -> Result<Parsed, SyntaxError> {
+    match &read {
+        Err(error) if rules.is_yaml11() => without_line_ends(text, error).map_or(read, Ok),
+        Ok(_) | Err(_) => read,
+    }
+}
+
 /// Reads a text with a known `error`. `None` if that is another kind of error.
-pub(super) fn parse(text: &str, error: &SyntaxError) -> Option<Parsed> {
+fn without_line_ends(text: &str, error: &SyntaxError) -> Option<Parsed> {
     let mut work = text.to_owned();
     let mut loose: Vec<Range<usize>> = Vec::new();
     let mut error = error.clone();
@@ -24,7 +41,7 @@ pub(super) fn parse(text: &str, error: &SyntaxError) -> Option<Parsed> {
         let blanked: String = text[range.clone()].replace(['\n', '\r', '\t'], " ");
         work.replace_range(range.clone(), &blanked);
         loose.push(range);
-        match parse_text(&work, ScalarRules::Yaml11) {
+        match events::parse(&work, ScalarRules::Yaml11) {
             Ok(mut parsed) => {
                 if let Some(root) = &mut parsed.root {
                     fold(root, text, &loose);
@@ -85,7 +102,7 @@ fn fold(node: &mut Node, text: &str, loose: &[Range<usize>]) {
             // Blanks at the beginning of a line mean nothing, so each line may have one more.
             let indented = format!("- {}", text[range].replace('\n', "\n "));
             if let Ok(Parsed { root: Some(Node { kind: NodeKind::Sequence(items), .. }), .. }) =
-                parse_text(&indented, ScalarRules::Yaml11)
+                events::parse(&indented, ScalarRules::Yaml11)
                 && let Some(Node { kind: NodeKind::Scalar { value: folded, .. }, .. }) = items.into_iter().next()
             {
                 *value = folded;

@@ -3,19 +3,17 @@
 //! The text is cut at the indentation of its first line, each piece is read alone, and only a piece that fails is cut
 //! further. A line that cannot be read by itself is set aside. Omitted text is replaced with blanks, so every offset
 //! stays valid. The history of edits plays no part: opening the text gives the same result as typing it.
-//!
-//! That takes too long at every keystroke for a long text that could not be cut into blocks: in such a text, the values
-//! on the lines that were edited since it was last readable are blanked first, then those lines.
 
 use std::ops::Range;
 
 use super::{
-    events::{MAX_NESTING, SyntaxError, parse},
-    fault::{Fault, FaultKind},
+    events::{MAX_NESTING, SyntaxError, last_end},
+    fault::{Fault, FaultKind, Rewrite, RewriteKind},
     layout::{
-        Head, after_line, blank, first_content, head_shape, indent, is_dash, is_property, line_at, lines, piece_starts,
-        trimmed,
+        Head, after_line, blank, first_content, head_shape, indent, is_dash, is_property, is_word, line_at,
+        piece_starts, trimmed,
     },
+    loose::parse,
     tree::{Entry, Node, NodeKind, Style},
 };
 use crate::ScalarRules;
@@ -27,119 +25,35 @@ pub(crate) struct Recovered {
     pub root: Option<Node>,
     /// At least one fault.
     pub faults: Vec<Fault>,
-    /// Whether edits influenced how it was read: without knowing them, it is read differently.
-    pub by_edits: bool,
 }
 
 /// Maximum number of bytes that are parsed while recovering one text; hostile input then becomes one damaged piece.
 const MAX_PARSED_BYTES: usize = 4 * 1024 * 1024;
 
-/// Maximum length of a text that is read without regard to edited lines.
-const SHORT: usize = 64 * 1024;
-
-/// Reads a text with a known `error`. `suspect`: the range edited since it was last readable.
-pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Option<Range<usize>>) -> Recovered {
+/// Reads a text with a known `error`.
+pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     if error.is_too_deep() {
-        return without_depths(text, rules, error);
+        let line = line_at(text, error.offset);
+        return Recovered { root: None, faults: vec![Fault::new(line, FaultKind::NestedTooDeep)] };
     }
-    let by_edits = |suspect| without_suspect(text, rules, error, suspect);
-    suspect.filter(|_| text.len() > SHORT).and_then(by_edits).unwrap_or_else(|| by_pieces(text, rules, error))
-}
-
-fn by_pieces(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     let mut reader = Reader { work: text.to_owned(), rules, faults: Vec::new(), budget: MAX_PARSED_BYTES };
     let root = reader.pieces(0..text.len(), 0);
     let mut faults = reader.faults;
     if faults.is_empty() {
         faults.push(Fault::of_error(text, trimmed(text, line_at(text, error.offset)), error));
     }
-    Recovered { root, faults, by_edits: false }
+    Recovered { root, faults }
 }
 
-/// Returns the full lines that a range touches.
-fn lines_around(text: &str, range: &Range<usize>) -> Range<usize> {
-    let start = line_at(text, range.start).start;
-    start..line_at(text, range.end).end.max(start)
-}
-
-/// Blanks bracketed values that are nested too deeply, if the rest is then readable.
-fn without_depths(text: &str, rules: ScalarRules, error: &SyntaxError) -> Recovered {
-    /// Maximum number of blanked values: each costs another reading of the whole text.
-    const MAX_BLANKED_VALUES: usize = 8;
-    let fault = |range: Range<usize>| Fault::new(range, FaultKind::NestedTooDeep);
-    let mut work = text.to_owned();
-    let mut faults = Vec::new();
-    let mut offset = error.offset;
-    for _ in 0..MAX_BLANKED_VALUES {
-        let Some(range) = brackets_around(&work, offset) else { break };
-        blank(&mut work, range.clone());
-        // A node is required there, and its content does not matter.
-        work.replace_range(range.start..range.start + 2, "[]");
-        faults.push(fault(
-            line_at(text, range.start).start.max(range.start)..line_at(text, range.start).end.min(range.end),
-        ));
-        match parse(&work, rules) {
-            Ok(parsed) => return Recovered { root: parsed.root, faults, by_edits: false },
-            Err(error) if error.is_too_deep() => offset = error.offset,
-            Err(_) => break,
-        }
+/// Returns the node that a rewrite puts in place of a value.
+fn node_of(rewrite: &Rewrite) -> Option<Node> {
+    let mut meant = parse(&rewrite.text, ScalarRules::Yaml12).ok()?.root?;
+    if rewrite.kind == RewriteKind::Comma {
+        // The value itself stays as it is.
+        meant.shift(rewrite.range.start);
+        return Some(meant);
     }
-    Recovered { root: None, faults: vec![fault(line_at(text, error.offset))], by_edits: false }
-}
-
-/// Returns the brackets that begin in one run before an offset, up to the one that closes the first of them.
-fn brackets_around(text: &str, offset: usize) -> Option<Range<usize>> {
-    let run = text[..offset].trim_end_matches(|letter: char| letter.is_whitespace() || "[{".contains(letter));
-    let start = run.len() + text[run.len()..offset].find(['[', '{'])?;
-    let mut depth = 0_usize;
-    let mut quote = None;
-    for (at, letter) in text[start..].char_indices() {
-        match (quote, letter) {
-            (Some(open), _) if open != letter => {}
-            (Some(_), _) => quote = None,
-            (None, '"' | '\'') => quote = Some(letter),
-            (None, '[' | '{') => depth += 1,
-            (None, ']' | '}') if depth == 1 => return Some(start..start + at + 1),
-            (None, ']' | '}') => depth = depth.saturating_sub(1),
-            (None, _) => {}
-        }
-    }
-    None
-}
-
-/// Blanks the values of the suspect lines, or the whole lines, if the rest is then readable.
-fn without_suspect(text: &str, rules: ScalarRules, error: &SyntaxError, suspect: Range<usize>) -> Option<Recovered> {
-    let Range { start, end } = lines_around(text, &suspect);
-    if end - start > 4096 {
-        return None;
-    }
-    let mut values = text.to_owned();
-    for line in lines(text, start..end) {
-        if let Some(value) = value_of_line(&text[line.clone()]) {
-            blank(&mut values, line.start + value..line.end);
-        }
-    }
-    let mut whole = text.to_owned();
-    blank(&mut whole, start..end);
-    for candidate in [values, whole] {
-        if candidate != text
-            && let Ok(parsed) = parse(&candidate, rules)
-        {
-            let range = trimmed(text, start..end);
-            return Some(Recovered {
-                root: parsed.root,
-                faults: vec![Fault::of_error(text, range, error)],
-                by_edits: true,
-            });
-        }
-    }
-    None
-}
-
-/// Returns the start of the value in a line like `  - key: value`.
-fn value_of_line(line: &str) -> Option<usize> {
-    let colon = line.match_indices(':').map(|(at, _)| at).find(|at| line[at + 1..].starts_with([' ', '\t']))?;
-    Some(colon + 1)
+    matches!(meant.kind, NodeKind::Scalar { .. }).then(|| meant.at(&rewrite.range))
 }
 
 struct Reader {
@@ -190,7 +104,8 @@ impl Reader {
             let others = starts.pop().unwrap_or(range.end);
             starts.extend(piece_starts(&self.work, others..range.end));
         }
-        let is_list = is_dash(&self.work[first + indent(&self.work[first..])..]);
+        let begin = first + indent(&self.work[first..]);
+        let is_list = is_dash(&self.work[begin..]);
         if depth > MAX_NESTING {
             self.blame(first..range.end, FaultKind::NestedTooDeepToRecover);
             return None;
@@ -208,18 +123,13 @@ impl Reader {
             {
                 self.faults.push(fault);
             }
-            let mut moved = piece.clone();
             let (node, used) = match self.parse(piece.clone()) {
                 Ok(node) => (node, 1),
                 Err(error) => match self.line_before_entries(&piece).filter(|_| is_list) {
-                    Some(node) => {
-                        moved.end = after_line(&self.work, line_at(&self.work, piece.start).end, piece.end);
-                        (Some(node), 1)
-                    }
-                    None => match self.joined(&starts, index, range.end, &error) {
-                        Some((node, used)) => (node, used),
-                        None => (self.damaged(piece.clone(), is_list, &error, depth), 1),
-                    },
+                    Some(node) => (Some(node), 1),
+                    None => self
+                        .joined(&starts, index, range.end, &error)
+                        .unwrap_or_else(|| (self.damaged(piece.clone(), is_list, &error, depth), 1)),
                 },
             };
             match node.map(|node| (node.range(), node.kind)) {
@@ -227,11 +137,10 @@ impl Reader {
                 Some((_, NodeKind::Mapping(found))) if !is_list => entries.extend(found),
                 Some((at, NodeKind::Scalar { style: Style::Plain, .. })) if !is_list => self.without_colon(at),
                 Some((at, NodeKind::Mapping(found))) if is_list && self.continues(&items, &found, column) => {
-                    let lines = moved.start..if moved == piece { end_of(index + used - 1) } else { moved.end };
-                    self.outdented(lines, &mut items, at.end, found, column);
+                    self.outdented(&mut items, at.end, found);
                 }
                 Some((at, NodeKind::Mapping(found))) if is_list && self.begins_alike(&items, &found) => {
-                    self.faults.push(Fault::without_dash(&self.work, at.start));
+                    self.faults.push(Fault::without_dash(&self.work, at.start, true));
                     items.push(Node::new(at, NodeKind::Mapping(found)));
                 }
                 Some((at, _)) if is_list => {
@@ -246,26 +155,25 @@ impl Reader {
             index += used;
         }
         let kind = if is_list { NodeKind::Sequence(items) } else { NodeKind::Mapping(entries) };
-        let begin = first + indent(&self.work[first..]);
         let mut node = Node::new(begin..begin, kind);
-        node.set_end(super::events::last_end(&node));
+        node.set_end(last_end(&node));
         Some(node)
     }
 
     /// Returns the column of the pieces that begin at `starts`: that of the first one, unless it alone is indented
     /// deeper than the others, which is then its fault.
     fn column_of_pieces(&mut self, starts: &[usize], depth: usize) -> usize {
-        let columns: Vec<usize> = starts.iter().take(3).map(|start| indent(&self.work[*start..])).collect();
-        let is_key = !is_dash(&self.work[starts[0] + columns[0]..]);
-        match columns[..] {
-            [first, second, ref rest @ ..]
-                if is_key && second < first && (depth == 0 || rest.first() == Some(&second)) =>
-            {
-                let fault = Fault::too_deep(&self.work, starts[0]..starts[1], second, depth == 0);
-                self.faults.push(fault);
+        let column_of = |start: &usize| indent(&self.work[*start..]);
+        let first = column_of(&starts[0]);
+        let is_key = !is_dash(&self.work[starts[0] + first..]);
+        let (second, third) = (starts.get(1).map(column_of), starts.get(2).map(column_of));
+        match second.filter(|second| is_key && *second < first && (depth == 0 || third == Some(*second))) {
+            Some(second) => {
+                let line = line_at(&self.work, starts[0]);
+                self.faults.push(Fault::indented(&self.work, line, second));
                 second
             }
-            _ => columns[0],
+            None => first,
         }
     }
 
@@ -302,18 +210,19 @@ impl Reader {
     }
 
     /// Adds entries that are too far left to the item above them, and reports them.
-    fn outdented(&mut self, lines: Range<usize>, items: &mut [Node], end: usize, found: Vec<Entry>, column: usize) {
-        let Some(item) = items.last_mut() else { return };
-        let end = end.max(item.range().end);
-        let NodeKind::Mapping(entries) = &mut item.kind else { return };
-        let (Some(first), Some(key)) = (entries.first(), found.first().map(|entry| entry.key.range())) else {
-            return;
-        };
-        let by = self.column_of(first).saturating_sub(column);
-        self.faults.push(Fault::outdented(&self.work, lines, key, by));
+    fn outdented(&mut self, items: &mut [Node], end: usize, found: Vec<Entry>) {
+        let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return };
+        let (Some(first), Some(key)) = (entries.first(), found.first()) else { return };
+        let line = line_at(&self.work, key.key.range().start);
+        self.faults.push(Fault::indented(&self.work, line, self.column_of(first)));
         let last = found.last().map_or(end, |entry| entry.value.range().end.max(entry.key.range().end));
-        entries.extend(found);
-        item.set_end(end.max(last));
+        if let Some(item) = items.last_mut() {
+            let end = end.max(item.range().end).max(last);
+            if let NodeKind::Mapping(entries) = &mut item.kind {
+                entries.extend(found);
+            }
+            item.set_end(end);
+        }
     }
 
     fn without_colon(&mut self, at: Range<usize>) {
@@ -361,7 +270,7 @@ impl Reader {
         if is_list && is_dash(&self.work[content..head_end]) {
             blank(&mut self.work, content..content + 1);
             let anchor = self.anchor_in(content + 1..head_end);
-            let inner = if self.work[piece.clone()].trim().is_empty() || self.has_empty_item(piece.clone(), error) {
+            let inner = if self.work[piece.clone()].trim().is_empty() || self.is_in_brackets(piece.clone(), error) {
                 None
             } else if let Some(meant) = self.meant(piece.clone(), error) {
                 Some(meant)
@@ -403,7 +312,7 @@ impl Reader {
             self.blame_error(error, key.start..head_end);
             return Some(mapping(key_node, empty));
         }
-        if self.has_empty_item(rest.clone(), error) {
+        if self.is_in_brackets(rest.clone(), error) {
             return Some(mapping(key_node, empty));
         }
         let anchor = self.anchor_in(behind_colon..head_end);
@@ -469,7 +378,7 @@ impl Reader {
                 (&mut node.kind, found)
             {
                 entries.extend(more);
-                node.set_end(super::events::last_end(&node));
+                node.set_end(last_end(&node));
             }
         }
         Some(node)
@@ -478,7 +387,7 @@ impl Reader {
     /// Reads a line that is neither an item nor an entry. Lines below it may still be readable.
     fn headless(&mut self, head: Range<usize>, rest: Range<usize>, error: &SyntaxError, depth: usize) -> Option<Node> {
         let word = self.work[head.clone()].trim_end().to_owned();
-        let is_word = !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-.".contains(letter));
+        let is_word = is_word(&word);
         let no_entry = Fault::no_entry(&word, head.start);
         if is_word || no_entry.rewrite.is_some() {
             self.faults.push(no_entry);
@@ -502,30 +411,28 @@ impl Reader {
     fn meant(&mut self, piece: Range<usize>, error: &SyntaxError) -> Option<Node> {
         let content = trimmed(&self.work, piece);
         let fault = Fault::of_error(&self.work, content.clone(), error);
-        let node = fault.rewrite.as_ref().filter(|rewrite| rewrite.range.start == content.start)?.node()?;
+        let node = fault.rewrite.as_deref().filter(|rewrite| rewrite.range.start == content.start).and_then(node_of)?;
         self.faults.push(fault);
         Some(node)
     }
 
-    /// Reports an empty item of a value in brackets. Its lines cannot be read alone.
-    fn has_empty_item(&mut self, value: Range<usize>, error: &SyntaxError) -> bool {
+    /// Reports the error of a value in brackets on several lines, which cannot be read alone.
+    fn is_in_brackets(&mut self, value: Range<usize>, error: &SyntaxError) -> bool {
         let value = trimmed(&self.work, value);
-        if !self.work[value.clone()].starts_with(['[', '{']) {
-            return false;
+        let is_open = self.work[value.clone()].starts_with(['[', '{']);
+        let is_within = value.contains(&error.offset) && line_at(&self.work, value.start).end < value.end;
+        if is_open && is_within {
+            let line = trimmed(&self.work, line_at(&self.work, error.offset));
+            self.faults.push(Fault::of_error(&self.work, line, error));
         }
-        let fault = Fault::of_error(&self.work, value, error);
-        let is_empty_item = fault.kind == FaultKind::EmptyItem && fault.rewrite.is_some();
-        if is_empty_item {
-            self.faults.push(fault);
-        }
-        is_empty_item
+        is_open && is_within
     }
 
     /// Reports an error of the parser. Returns the intended node, if it is known.
     fn blame_error(&mut self, error: &SyntaxError, fallback: Range<usize>) -> Option<Node> {
         let fallback = trimmed(&self.work, fallback);
         let fault = Fault::of_error(&self.work, fallback, error);
-        let meant = fault.rewrite.as_ref().and_then(|rewrite| rewrite.node());
+        let meant = fault.rewrite.as_deref().and_then(node_of);
         self.faults.push(fault);
         meant
     }

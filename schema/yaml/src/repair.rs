@@ -3,16 +3,17 @@
 //! A tab in the indentation, a no-break space, a dash without its space: each leaves a text whose lines seem to belong
 //! elsewhere, with errors at lines that are fine. So such lines are rewritten first, as long as the parser gets
 //! further. The rest is read in pieces ([`recover`]); if all its faults have a rewrite, the text is read as rewritten.
-//! Otherwise a line near the error may lack its dash, or be indented unlike its neighbors: the change of one line that
-//! makes the text readable is what was meant.
+//! Otherwise a line near the error may lack its dash: the change of one line that makes the text readable is what was
+//! meant.
 
 use std::ops::Range;
 
 use super::{
     draft::Draft,
-    events::{SyntaxError, parse},
+    events::SyntaxError,
     fault::{Fault, FaultKind, Rewrite},
     layout::line_at,
+    loose::parse,
     recover::{Recovered, recover},
     tree::{Node, NodeKind},
     typo::{self, TabRun},
@@ -46,16 +47,10 @@ impl Root {
     }
 }
 
-/// Reads a text with a known `error`. `suspect`: the range edited since it was last readable.
-pub(super) fn read(
-    text: &str,
-    root: Root,
-    rules: ScalarRules,
-    error: &SyntaxError,
-    suspect: Option<Range<usize>>,
-) -> Recovered {
+/// Reads a text with a known `error`.
+pub(super) fn read(text: &str, root: Root, rules: ScalarRules, error: &SyntaxError) -> Recovered {
     if error.is_too_deep() {
-        return recover(text, rules, error, suspect);
+        return recover(text, rules, error);
     }
     let mut mending = Mending { text, root, rules, budget: MAX_PARSED_BYTES };
     let mut faults = Vec::new();
@@ -65,11 +60,10 @@ pub(super) fn read(
         attempt = better;
     }
     let Some(error) = attempt.error else {
-        return Recovered { root: attempt.root, faults, by_edits: false };
+        return Recovered { root: attempt.root, faults };
     };
     let draft = mending.draft(&faults);
-    // The positions of edits are known in the text as written.
-    let rest = recover(&draft.text, rules, &error, suspect.filter(|_| faults.is_empty()));
+    let rest = recover(&draft.text, rules, &error);
     let mut rest = mending.as_meant(&draft.text, rest, &error);
     rest.root = rest.root.map(|root| draft.written_node(root));
     faults.extend(rest.faults.into_iter().map(|fault| draft.written_fault(fault)));
@@ -82,7 +76,7 @@ pub(super) fn reread(text: &str, root: Root, rules: ScalarRules, at: usize) -> O
     let mut mending = Mending { text, root, rules, budget: MAX_PARSED_BYTES };
     let (faults, attempt) = mending.without_typos(&[], line_at(text, at).start)?;
     let is_read = attempt.stop.is_none();
-    is_read.then_some(Recovered { root: attempt.root, faults, by_edits: false })
+    is_read.then_some(Recovered { root: attempt.root, faults })
 }
 
 struct Mending<'t> {
@@ -204,7 +198,7 @@ impl<'t> Mending<'t> {
                 self.as_item(text, recovered)
             }
             rewritten => match (self.one_line(text, error.offset), rewritten) {
-                (Some((root, fault)), _) => Recovered { root, faults: vec![fault], by_edits: recovered.by_edits },
+                (Some((root, fault)), _) => Recovered { root, faults: vec![fault] },
                 (None, Some(root)) => Recovered { root, ..recovered },
                 (None, None) => recovered,
             },
@@ -216,7 +210,7 @@ impl<'t> Mending<'t> {
         let line = recovered.faults.first().map(|fault| line_at(text, fault.range.start));
         let fault = line.and_then(|line| typo::bare_item(text, &line));
         match fault.and_then(|fault| Some((self.rewritten(text, std::slice::from_ref(&fault))?, fault))) {
-            Some((root, fault)) => Recovered { root, faults: vec![fault], ..recovered },
+            Some((root, fault)) => Recovered { root, faults: vec![fault] },
             None => recovered,
         }
     }

@@ -1,18 +1,15 @@
-//! Lines that differ from their intention by a blank, a dash or their indentation.
+//! Lines that differ from their intention by a blank, a tab or a dash.
 
 use std::ops::Range;
 
 use super::{
-    block::is_foreign_blank,
-    fault::{BlankPlace, Fault, OpenColumn, indent_at, is_key, open_columns},
-    layout::{Head, head_shape, is_dash, line_at},
+    columns::{OpenColumn, indent_at, open_columns},
+    fault::{BlankPlace, Fault},
+    layout::{Head, head_shape, is_dash, is_foreign_blank, is_key, line_at},
     tree::{Node, NodeKind},
 };
 
-/// Maximum number of columns by which a line is off.
-const MAX_COLUMNS_OFF: usize = 4;
-
-/// Maximum number of lines with content above the one where the parser stopped that may be indented wrongly.
+/// Maximum number of lines with content above the one where the parser stopped that may lack their dash.
 const MAX_LINES_AWAY: usize = 6;
 
 /// Maximum number of lines with content around a line that show the shape of its list.
@@ -183,11 +180,6 @@ fn opens_block(text: &str, at: usize) -> bool {
     lines_above(text, at).next().is_some_and(|line| matches!(head_shape(words_of(text, &line)), Head::Key { .. }))
 }
 
-/// Returns the column of a line's text without its dashes.
-fn column_of_words(text: &str, line: &Range<usize>) -> usize {
-    text[line.clone()].trim_end().len() - words_of(text, line).len()
-}
-
 /// Returns a line without its indentation and its dashes.
 fn words_of<'t>(text: &'t str, line: &Range<usize>) -> &'t str {
     let mut words = text[line.clone()].trim_start_matches(' ');
@@ -253,15 +245,13 @@ pub(super) fn oddities(node: &Node) -> usize {
     }
 }
 
-/// Returns possible intentions of a line near the one where the parser stopped, with their unlikelihood.
+/// Returns the lines near the one where the parser stopped that may lack their dash, with their unlikelihood.
 pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
     let stopped = line_at(text, stop);
     let mut lines = vec![stopped.clone()];
     lines.extend(lines_above(text, stopped.start).take(MAX_LINES_AWAY));
     lines.extend(first_of_siblings(text, &stopped).filter(|line| !lines.contains(line)));
     let mut readings = Vec::new();
-    // A value with an unusual indentation below its key.
-    let unusual = lines.iter().find(|line| is_unusual(text, line));
     for (distance, line) in lines.iter().enumerate() {
         let indent = indent_at(text, line);
         let words = &text[line.start + indent..line.end];
@@ -275,28 +265,7 @@ pub(super) fn readings_near(text: &str, stop: usize) -> Vec<(Fault, usize)> {
             let found = with_dash(text, line, indent, words).into_iter();
             readings.extend(found.map(|(fault, cost)| (fault, cost + distance)));
         }
-        let mut columns: Vec<usize> = open_columns(text, line.start, 0)
-            .into_iter()
-            .filter(|open| is_item || !open.is_dash)
-            .map(|open| open.column)
-            .collect();
-        columns.extend(below(text, line).map(|below| indent_at(text, &below)));
-        columns.sort_unstable();
-        columns.dedup();
-        for column in
-            columns.into_iter().filter(|column| *column != indent && column.abs_diff(indent) <= MAX_COLUMNS_OFF)
-        {
-            let is_beside =
-                lines_above(text, line.start).next().is_some_and(|above| column_of_words(text, &above) == column);
-            let leaves_unusual = unusual.is_some_and(|unusual| unusual != line);
-            let odd = 8 * (column % 2) + 6 * usize::from(leaves_unusual) + usize::from(!is_beside);
-            let cost = 4 * column.abs_diff(indent) + odd + distance;
-            let mut fault = Fault::indented(text, line.clone(), column);
-            fault.rewrite.iter_mut().for_each(|rewrite| rewrite.is_certain = true);
-            readings.push((fault, cost));
-        }
     }
-    readings.extend(Fault::of_lines(text, stop).map(|fault| (fault, 1)));
     readings.sort_by_key(|(_, cost)| *cost);
     readings
 }
@@ -307,15 +276,6 @@ pub(super) fn is_bare(text: &str, at: usize) -> bool {
     let words = text[line].trim();
     let is_entry = matches!(head_shape(words), Head::Key { .. } | Head::KeyWithValue { .. });
     !words.is_empty() && !is_dash(words) && !is_entry && !words.contains(char::is_whitespace)
-}
-
-/// Returns whether a line below a key is indented unlike those below other keys.
-fn is_unusual(text: &str, line: &Range<usize>) -> bool {
-    let Some(above) = lines_above(text, line.start).next().filter(|_| opens_block(text, line.start)) else {
-        return false;
-    };
-    let by = indent_at(text, line).checked_sub(column_of_words(text, &above));
-    by.is_some_and(|by| by > 0 && by != step_above(text, above.start))
 }
 
 /// Returns the next line with content.
@@ -357,14 +317,14 @@ fn with_dash(text: &str, line: &Range<usize>, indent: usize, words: &str) -> Vec
     let before = likeness(indent)
         .or(is_above_items.then_some(1))
         .or(is_first.then_some(if is_headed { 3 } else { 20 }))
-        .map(|cost| (Fault::without_dash(text, line.start + indent), cost));
+        .map(|cost| (Fault::without_dash(text, line.start + indent, cost == 0), cost));
     let within = indent
         .checked_sub(2)
         .and_then(|column| {
             let is_listed = is_first && has_item(text, line, column);
             likeness(column).or(is_listed.then_some(2)).or(is_first.then_some(20))
         })
-        .map(|cost| (Fault::dash_in_blanks(text, line.start + indent), cost + 1));
+        .map(|cost| (Fault::dash_in_blanks(text, line.start + indent, cost == 0), cost + 1));
     before.into_iter().chain(within).collect()
 }
 
@@ -389,8 +349,8 @@ pub(super) fn bare_item(text: &str, line: &Range<usize>) -> Option<Fault> {
     };
     let column = column.filter(|column| is_text && (*column == indent || *column + 2 == indent))?;
     Some(match column == indent {
-        true => Fault::without_dash(text, line.start + indent),
-        false => Fault::dash_in_blanks(text, line.start + indent),
+        true => Fault::without_dash(text, line.start + indent, true),
+        false => Fault::dash_in_blanks(text, line.start + indent, true),
     })
 }
 

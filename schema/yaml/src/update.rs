@@ -35,7 +35,7 @@ impl Document {
         let tail = self.untouched_tail(spans, pending, head);
         let new = parallel::map(&spans[head..spans.len() - tail], |span| {
             let text = self.source(span.range.clone()).expect("pieces are cut at characters");
-            Arc::new(Block::parse(&text, block_kind(span.kind), self.rules, self.suspect(span, pending)))
+            Arc::new(Block::parse(&text, block_kind(span.kind), self.rules))
         });
         let blocks = &self.blocks;
         self.adopt([&blocks[..head], new.as_slice(), &blocks[blocks.len() - tail..]].concat());
@@ -65,37 +65,6 @@ impl Document {
             span.range == (start..start + block.length) && block_kind(span.kind) == block.kind
         };
         old.zip(spans[head..].iter().rev()).take_while(same).count()
-    }
-
-    /// Returns the range of a new block that was edited since it was last readable.
-    fn suspect(&self, span: &Span, pending: &Pending) -> Option<Range<usize>> {
-        if self.blocks.is_empty() {
-            return None;
-        }
-        let clip = |range: Range<usize>| {
-            let start = range.start.clamp(span.range.start, span.range.end) - span.range.start;
-            let end = range.end.clamp(span.range.start, span.range.end) - span.range.start;
-            start..end
-        };
-        let touched = pending.new.start <= span.range.end && pending.new.end >= span.range.start;
-        let edited = touched.then(|| clip(pending.new.clone()));
-        // The suspect range of the previous block here still counts.
-        let before =
-            self.block_at(span.range.start).and_then(|found| self.blocks[found].suspect.clone()).map(|range| {
-                let shift = |at: usize| {
-                    let absolute = at + span.range.start;
-                    if absolute >= pending.old.end {
-                        absolute - pending.old.len() + pending.new.len()
-                    } else {
-                        absolute
-                    }
-                };
-                clip(shift(range.start)..shift(range.end))
-            });
-        match (edited, before) {
-            (Some(edited), Some(before)) => Some(edited.start.min(before.start)..edited.end.max(before.end)),
-            (edited, before) => edited.or(before),
-        }
     }
 }
 

@@ -111,7 +111,7 @@ pub(super) fn moved(
         let member = Shape::find(file, &to.pointer().key(key), None);
         let short = unknown.node().zip(member.as_ref()).filter(|_| !fits(member.clone(), unknown.node()));
         if let Some(short) = short.and_then(|(value, member)| fix::short_form(value, member)) {
-            let help = format!("{way}, and write `{key}: {}`", short.text);
+            let help = format!("{way}, and write `{key}: {short}`");
             return Some((words.help(help).subject(Subject::Home(to.clone())), is_claim));
         }
         let is_other = |other: &&KeyPath| *other != to && here.contains(other) && here.distance(other) == 1;
@@ -121,7 +121,7 @@ pub(super) fn moved(
         let fix = match child {
             // Only the author knows which of several keys is meant.
             Some(child) => mapping
-                .and_then(|mapping| fix::below(mapping, key, child, child_shape.as_ref()))
+                .and_then(|mapping| fix::below(mapping, key, child))
                 .map(|fix| if others.is_empty() { fix } else { Fix::suggestion(fix.title, fix.edits) }),
             None => beside(unknown, to, here, &way),
         };
@@ -153,8 +153,7 @@ fn beside(unknown: &Unknown<'_, '_>, to: &KeyPath, here: &KeyPath, title: &str) 
     let outer = outer(parent, to, here)?;
     let holder = parent.below(&outer)?.steps().next()?.to_string();
     let edits = edit::beside(unknown.known.node?, key, root.find(&outer)?, &holder)?;
-    let is_missing = unknown.context.mapping(&outer).missing.contains(&key);
-    Some(if is_missing { Fix::safe(title, edits) } else { Fix::guess(title, edits) })
+    Some(Fix::guess(title, edits))
 }
 
 /// Returns the enclosing mapping of `parent` that is at another place in the kind of file. A key of a list item

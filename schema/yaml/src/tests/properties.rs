@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use list_style::ListStyle;
 
-use crate::{Document, FaultKind, NodeRef, Pointer, ScalarRules, Shape, events, tree::NodeKind, view};
+use crate::{Document, FaultKind, NodeRef, Pointer, ScalarRules, Shape, loose, tree::NodeKind, view};
 
 /// Returns a suite with everything that authors use: block and flow style, quotes, block scalars, anchors, comments,
 /// non-ASCII text.
@@ -57,7 +57,7 @@ fn base(round: usize, tests: usize) -> String {
 }
 
 fn whole(text: &str) -> Option<Document> {
-    let parsed = events::parse(text, ScalarRules::Yaml12).ok()?;
+    let parsed = loose::parse(text, ScalarRules::Yaml12).ok()?;
     parsed.root.as_ref().filter(|root| matches!(root.kind, NodeKind::Mapping(_) | NodeKind::Sequence(_)))?;
     parsed.second_document.is_none().then(|| Document::read_uncut(text, ScalarRules::Yaml12))
 }
@@ -443,7 +443,7 @@ fn damage_stays(text: &str) {
         let (range, new) = random_edit(&mut random, text);
         let mut edited = text.to_owned();
         edited.replace_range(range.clone(), &new);
-        if events::parse(&edited, ScalarRules::Yaml12).is_ok() {
+        if loose::parse(&edited, ScalarRules::Yaml12).is_ok() {
             continue;
         }
         breaking += 1;

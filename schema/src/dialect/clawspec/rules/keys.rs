@@ -256,7 +256,7 @@ fn old_key(scenario: &LintNode<'_>, key: &str) -> Option<(Better, &'static str)>
         "invoke" | "params" => {
             // Without `invoke`, `when` would be invalid.
             let edits = edit::below(scenario.node, key, "when").filter(|_| key == "invoke" || has("when"));
-            ("when", MOVE.to_owned(), edits.map(|edits| Fix::safe(MOVE, edits)))
+            ("when", MOVE.to_owned(), edits.map(|edits| Fix::guess(MOVE, edits)))
         }
         "inputs" => {
             let help = format!("{MOVE}, as `params`");
@@ -306,7 +306,7 @@ fn only_step(scenario: &LintNode<'_>, steps: &LintNode<'_>) -> Option<Fix> {
     }
     let lines = ["when:".to_owned(), format!("  invoke: {}", edit::words(invoke.node)?)];
     let edits = edit::replace_entry(scenario.node, steps.entry()?, &lines, invoke.node)?;
-    Some(Fix::safe("rewrite it as `when`", edits))
+    Some(Fix::guess("rewrite it as `when`", edits))
 }
 
 /// Returns the fix for a second list of assertions directly after the first one: removing its key joins the lists.
@@ -315,7 +315,7 @@ fn joined(scenario: &LintNode<'_>, member: &LintNode<'_>, title: &str) -> Option
     let edits = edit::joined(scenario.node, then.entry()?, member.entry()?)?;
     // An anchored list is used elsewhere, where it would change too.
     let is_named = [then.node, member.node].iter().any(|list| list.anchor().is_some());
-    Some(if is_named { Fix::suggestion(title, edits) } else { Fix::safe(title, edits) })
+    Some(if is_named { Fix::suggestion(title, edits) } else { Fix::guess(title, edits) })
 }
 
 /// Returns the fix for an `id` next to an equal name.

@@ -104,11 +104,11 @@ pub(crate) fn check_model(model: &LintNode<'_>, files: &dyn Files, report: &mut 
     };
     match files.named(&normal) {
         Resolved::Found { is_far: true, .. } | Resolved::Unread => {
-            report.push(invalid_path::outside(&model, &normal));
+            report.push(invalid_path::outside(model, &normal));
         }
         Resolved::Found { kind: FileKind::File, .. } => {}
         Resolved::Found { kind: FileKind::Directory | FileKind::Other, .. } => {
-            report.push(other_kind(&model, &normal, "file"));
+            report.push(other_kind(model, &normal, "file"));
         }
         Resolved::Nothing => {
             let known = script::known(files);

@@ -4,8 +4,7 @@ use std::{borrow::Cow, ops::Range};
 
 use serde_json::Value;
 
-use super::FaultKind;
-use crate::layout::trimmed;
+use crate::{fault::FaultKind, layout::trimmed};
 
 /// The interpretation of an unreadable value.
 pub(super) struct Reading {
@@ -77,7 +76,7 @@ impl Reading {
                 in_quotes(FaultKind::BlockTextSign(first)).map(|reading| Reading { is_certain: false, ..reading })
             }
             '%' | '@' | '`' => in_quotes(FaultKind::ReservedSign(first)),
-            '-' => Reading::of_item(value),
+            '-' => None,
             '?' => in_quotes(FaultKind::KeySign),
             _ => {
                 let colon = value.match_indices(':').map(|(at, _)| at).find(|at| {
@@ -124,22 +123,6 @@ impl Reading {
         })
     }
 
-    /// Reads an item on the line of its key, or of another dash.
-    fn of_item(value: &str) -> Option<Reading> {
-        let text = value[..comment_starts(value).next().unwrap_or(value.len())].trim_end();
-        let item = text.strip_prefix('-')?.trim();
-        let is_plain = !item.is_empty() && !item.contains([',', '[', ']', '{', '}', '#', '"', '\'']);
-        let rewritten = if is_plain && !item.contains(": ") { format!("[{item}]") } else { quoted(text) };
-        Some(Reading {
-            mark: 0..1,
-            kind: FaultKind::ListOnKeyLine,
-            rewritten,
-            extent: text.len(),
-            is_certain: false,
-            is_template: false,
-        })
-    }
-
     /// Reads a collection in brackets or braces whose strings lack quotes, or have the wrong ones.
     fn of_flow(value: &str) -> Option<Reading> {
         let mut rewritten = String::new();
@@ -154,11 +137,8 @@ impl Reading {
             let wrong = match letter {
                 '"' | '\'' if is_start => {
                     let end = at + end_of_quoted(rest)?;
-                    let behind = end + value[end..].len() - value[end..].trim_start().len();
-                    let lacks_comma = open.last() == Some(&'[') && value[behind..].starts_with(['"', '\'']);
                     match Reading::of_string(&value[at..end]) {
                         Some(reading) => Some((at..end, reading)),
-                        None if lacks_comma => Some((end..behind, Reading::missing_comma(value, end..behind)?)),
                         None => {
                             at = end;
                             continue;
@@ -185,20 +165,6 @@ impl Reading {
                 '{' if rest.starts_with("{{") && rest.contains("}}") => {
                     let text = trimmed(value, begin..end_of_item(value, at));
                     Some(Reading::unquoted(value, text, FaultKind::TemplateInBrackets, true))
-                }
-                ',' if is_start && value[..at].trim_end().ends_with(['[', '{', ',']) => {
-                    // Blanks remain on one side.
-                    let has_blank = value[..at].ends_with([' ', '\t', '[', '{']);
-                    let end = if has_blank { value.len() - value[next..].trim_start().len() } else { next };
-                    let reading = Reading {
-                        mark: 0..1,
-                        kind: if open.last() == Some(&'[') { FaultKind::EmptyItem } else { FaultKind::ExpectedEntry },
-                        rewritten: String::new(),
-                        extent: end - at,
-                        is_certain: false,
-                        is_template: false,
-                    };
-                    Some((at..end, reading))
                 }
                 ':' if keyed && value[next..].starts_with([' ', '\t']) => {
                     let text = trimmed(value, begin..end_of_item(value, at));
@@ -233,18 +199,6 @@ impl Reading {
         }
         rewritten.push_str(&value[copied..at]);
         Some(Reading { rewritten, extent: at, is_certain, ..first? })
-    }
-
-    /// Reads the place between two strings of a list.
-    fn missing_comma(value: &str, gap: Range<usize>) -> Option<Reading> {
-        Some(Reading {
-            mark: gap.len()..gap.len() + end_of_quoted(&value[gap.end..])?,
-            kind: FaultKind::ExpectedSeparator { close: ']' },
-            rewritten: ", ".to_owned(),
-            extent: gap.len(),
-            is_certain: false,
-            is_template: false,
-        })
     }
 
     /// Reads an unquoted string within a value.
@@ -282,35 +236,6 @@ pub(super) fn end_of_quoted(text: &str) -> Option<usize> {
         is_escaped = escapes && !is_escaped;
         ends.then_some(at + 1)
     })
-}
-
-/// Returns the position of the comma after an empty item of a list in brackets, which may be on several lines.
-pub(super) fn empty_item(value: &str) -> Option<usize> {
-    let mut open = Vec::new();
-    let (mut last, mut at) = (' ', 0);
-    while let Some(letter) = value[at..].chars().next() {
-        let next = at + letter.len_utf8();
-        let is_start = matches!(last, '[' | '{' | ',' | ':');
-        match letter {
-            '"' | '\'' if is_start => {
-                (last, at) = (letter, at + end_of_quoted(&value[at..])?);
-                continue;
-            }
-            '#' if value[..at].ends_with(char::is_whitespace) => {
-                at += value[at..].find('\n')?;
-                continue;
-            }
-            ',' if matches!(last, '[' | ',') && open.last() == Some(&'[') => return Some(at),
-            '[' | '{' => open.push(letter),
-            ']' | '}' => _ = open.pop(),
-            _ => {}
-        }
-        if !letter.is_whitespace() {
-            last = letter;
-        }
-        at = next;
-    }
-    None
 }
 
 /// Returns the positions where a comment begins if no quotes are around them.
@@ -361,9 +286,8 @@ pub fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Fault, FaultKind, parse};
     use super::*;
-    use crate::ScalarRules;
+    use crate::{ScalarRules, events::parse, fault::Fault};
 
     #[test]
     fn item_with_words_before_its_colon_is_a_text() {
