@@ -396,6 +396,11 @@ impl Server {
         });
     }
 
+    /// Frees something on a thread: a tree or the problems of a long text take a while.
+    fn discard(&self, outdated: impl Send + 'static) {
+        self.background.begin(move || drop(outdated));
+    }
+
     /// Does something when it is known what a document is.
     pub(super) fn in_turn(&mut self, uri: &str, task: impl FnOnce(&mut Server) + Send + 'static) {
         match self.queues.get_mut(uri) {

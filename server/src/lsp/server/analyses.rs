@@ -84,7 +84,9 @@ impl Server {
             self.publish_elsewhere(uri, others);
             self.publish_own(uri, (opening, version), own);
         }
-        if before.is_none() {
+        let is_first = before.is_none();
+        self.discard(before);
+        if is_first {
             // After opening, diagnostics that need the whole text come last.
             self.consult_whole(uri.to_owned());
         }

@@ -60,7 +60,8 @@ impl Server {
             }
             open.version = version;
             let rope = document.text().clone();
-            open.text = Text::new(document);
+            let outdated = std::mem::replace(&mut open.text, Text::new(document));
+            server.discard(outdated);
             let length = rope.len_bytes();
             if let Some(path) = convert::path(&uri) {
                 server.world.buffers.set(&path, rope);
