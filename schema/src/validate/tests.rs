@@ -152,7 +152,9 @@ fn most_items(schema: &serde_json::Value) -> u64 {
         serde_json::Value::Object(keywords) => {
             let limits = ["minItems", "maxItems", "minContains", "maxContains"].into_iter();
             let own = limits.filter_map(|keyword| keywords.get(keyword)?.as_u64()).max().unwrap_or_default();
-            keywords.values().map(most_items).max().unwrap_or_default().max(own)
+            // The conditions of declared problems are no limits of the validator.
+            let below = keywords.iter().filter(|(keyword, _)| !keyword.starts_with("x-"));
+            below.map(|(_, value)| most_items(value)).max().unwrap_or_default().max(own)
         }
         serde_json::Value::Array(parts) => parts.iter().map(most_items).max().unwrap_or_default(),
         _ => 0,
