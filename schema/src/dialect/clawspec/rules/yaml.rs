@@ -235,12 +235,19 @@ fn add_contents(node: NodeRef<'_>, contents: &mut Vec<Range<usize>>) {
     let (range, text) = (node.own_range(), node.document().text());
     match node.style() {
         Some(Style::SingleQuoted | Style::DoubleQuoted) => contents.push(range),
-        // The first line of a block scalar is its header, and blanks may follow its last word.
+        // The first line of a block scalar is its header, and blanks may follow its last word, but no line begins with a
+        // tab.
         Some(Style::Literal | Style::Folded) => {
             let head = text.byte_to_line(range.start) + 1;
-            let behind = text.byte_slice(range.end..);
-            let blanks = behind.chars().take_while(|letter| letter.is_whitespace()).map(char::len_utf8);
-            contents.push(text.line_to_byte(head)..range.end + blanks.sum::<usize>());
+            let (mut end, mut before) =
+                (range.end, text.byte_slice(..range.end).chars_at(text.byte_to_char(range.end)).prev());
+            for letter in text.byte_slice(range.end..).chars().take_while(|letter| letter.is_whitespace()) {
+                if letter == '\t' && before == Some('\n') {
+                    break;
+                }
+                (end, before) = (end + letter.len_utf8(), Some(letter));
+            }
+            contents.push(text.line_to_byte(head)..end);
         }
         Some(Style::Plain) | None => {}
     }

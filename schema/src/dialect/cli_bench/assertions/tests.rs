@@ -377,12 +377,12 @@ fn new_claims_about_files_are_judged_by_what_the_agent_changed() {
               `new/b.txt` does not exist
               - `new/b.txt` exists
               + no such file or directory
-              = note: the same directory contains `a.txt`
+              = note: the directory contains `a.txt` or `binary`
             fail /4/file_exists `gone.txt` exists
               `gone.txt` does not exist
               - `gone.txt` exists
               + no such file or directory
-              = note: the same directory contains `old.txt`
+              = note: the directory contains `link`, `new` or `old.txt`
             fail /5/file_exists `old.txt/x` exists
               `old.txt/x` does not exist
               - `old.txt/x` exists
