@@ -12,7 +12,7 @@ fn with_code<'r>(report: &'r Value, code: &str) -> Vec<&'r Value> {
 }
 
 #[test]
-fn empty_item_on_another_line_is_reported_at_its_comma_with_a_fix() {
+fn empty_item_on_another_line_is_reported_at_its_comma_with_help() {
     for (tags, line, column) in [
         ("tags: [a,, b]", 0, 9),
         ("tags: [a,\n      , b]", 1, 6),
@@ -36,7 +36,7 @@ fn empty_item_on_another_line_is_reported_at_its_comma_with_a_fix() {
                 (Some((first + line) as u64), Some(column + indent)),
                 "{text}"
             );
-            assert!(found[0]["fixes"][0]["edits"].is_array(), "{text}: {found:#?}");
+            assert!(found[0]["help"].is_string(), "{text}: {found:#?}");
         }
     }
 }
@@ -82,7 +82,7 @@ fn missing_space_in_settings_is_reported_at_the_key() {
             assert_eq!(found[0]["message"], "missing space after the colon", "{text}");
             let start = &found[0]["place"]["range"]["start"];
             assert_eq!((start["line"].as_u64(), start["character"].as_u64()), (Some(at.0), Some(at.1)), "{text}");
-            assert!(found[0]["fixes"][0]["edits"].is_array(), "{text}: {found:#?}");
+            assert!(found[0]["help"].is_string(), "{text}: {found:#?}");
         }
     }
 }

@@ -131,7 +131,8 @@ pub(super) fn are_siblings(one: &str, other: &str) -> bool {
 /// `is_sure`: `run` and `ran`, `maxNs` and `maxMs` may be intended.
 pub(super) fn differ_by_slips(written: &str, name: &str, is_sure: bool) -> bool {
     let (all_ours, all_theirs) = (squashed(written), squashed(name));
-    if all_ours == all_theirs {
+    // What is half typed is no slip, but may be meant.
+    if all_ours == all_theirs || !is_sure && all_theirs.starts_with(&all_ours) {
         return true;
     }
     if have_other_numbers(written, name) {

@@ -72,8 +72,14 @@ impl Fault {
 
 /// Returns the comma at which the parser stopped, if nothing is before it in its list.
 fn empty_item(text: &str, stopped: usize) -> Option<Range<usize>> {
-    let before = text.get(..stopped)?.trim_end();
-    (text[stopped..].starts_with(',') && before.ends_with([',', '['])).then_some(stopped..stopped + 1)
+    let mut before = text.get(..stopped)?.trim_end();
+    while !before.ends_with([',', '[']) {
+        // A comment may be between them.
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        let comment = before[line..].rfind('#').filter(|at| *at == 0 || before[..line + at].ends_with([' ', '\t']))?;
+        before = before[..line + comment].trim_end();
+    }
+    text[stopped..].starts_with(',').then_some(stopped..stopped + 1)
 }
 
 /// Returns the closing character that a value lacks.
