@@ -5,12 +5,12 @@
 
 #[path = "lsp/agents.rs"]
 mod agents;
-#[path = "lsp/careless.rs"]
-mod careless;
+#[path = "lsp/cached_answers.rs"]
+mod cached_answers;
 #[path = "lsp/client.rs"]
 mod client;
-#[path = "lsp/facts.rs"]
-mod facts;
+#[path = "lsp/edits_and_reopening.rs"]
+mod edits_and_reopening;
 #[path = "lsp/fixing.rs"]
 mod fixing;
 #[path = "lsp/gates.rs"]
@@ -21,8 +21,6 @@ mod ignoring;
 mod index;
 #[path = "lsp/judging.rs"]
 mod judging;
-#[path = "lsp/kept.rs"]
-mod kept;
 #[path = "lsp/kinds.rs"]
 mod kinds;
 #[path = "lsp/limits.rs"]
@@ -36,10 +34,6 @@ mod matrix;
 mod navigation;
 #[path = "../schema/tests/common/numbers.rs"]
 mod numbers;
-#[path = "lsp/outcomes.rs"]
-mod outcomes;
-#[path = "lsp/parts.rs"]
-mod parts;
 #[expect(dead_code, reason = "each test program uses a part of it")]
 #[path = "secrets/planted.rs"]
 mod planted;
@@ -51,6 +45,8 @@ mod protocol;
 mod recorded;
 #[path = "lsp/recordings.rs"]
 mod recordings;
+#[path = "lsp/run_reports.rs"]
+mod run_reports;
 #[path = "lsp/running.rs"]
 mod running;
 #[path = "lsp/scenarios.rs"]
@@ -61,20 +57,24 @@ mod scripts;
 mod secrets;
 #[path = "lsp/settings.rs"]
 mod settings;
+#[path = "lsp/slow_files.rs"]
+mod slow_files;
 #[path = "lsp/starting.rs"]
 mod starting;
+#[path = "lsp/task_files.rs"]
+mod task_files;
 #[path = "lsp/tasks.rs"]
 mod tasks;
 #[path = "lsp/texts.rs"]
 mod texts;
 #[path = "lsp/trust.rs"]
 mod trust;
+#[path = "lsp/unreadable_files.rs"]
+mod unreadable_files;
 #[path = "lsp/untitled.rs"]
 mod untitled;
-#[path = "lsp/waiting.rs"]
-mod waiting;
-#[path = "lsp/writing.rs"]
-mod writing;
+#[path = "lsp/writing_with_completion.rs"]
+mod writing_with_completion;
 
 use serde_json::{Value, json};
 

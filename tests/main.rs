@@ -15,35 +15,35 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod agents;
-mod asking;
 mod baselines;
 mod cases;
 mod checking;
 #[cfg(unix)]
 mod clawspec;
+mod clawspec_gateway;
 mod cli;
 mod compat;
 mod contracts;
 mod coverage;
 mod crashes;
+mod files_of_suites;
 mod fixing;
 mod gateway;
+mod judges_again;
 mod judging;
 mod kinds;
 mod loopback;
 mod messages;
-mod places;
+mod places_in_reports;
 mod processes;
 #[cfg(unix)]
 mod programs;
-mod reach;
 mod recorded;
 mod recordings;
 mod replay;
 mod reports;
 mod runs;
 mod scanning;
-mod scored;
 mod secrets;
 mod settings;
 mod support;

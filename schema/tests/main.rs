@@ -25,7 +25,7 @@ mod kindlm_config;
 mod limits;
 mod list_styles;
 mod long_texts;
-mod once;
+mod one_report_each;
 mod one_slip;
 mod opposites;
 mod problems;

@@ -48,8 +48,10 @@ impl Fault {
         let blamed = text.get(range.clone()).unwrap_or_default();
         let kind = match unclosed(blamed) {
             Some(close) => FaultKind::Unclosed(close),
-            None if blamed.starts_with(['[', '{']) && error.kind == FaultKind::TextBehindQuotes => {
-                FaultKind::ExpectedSeparator { close: if blamed.starts_with('[') { ']' } else { '}' } }
+            None if error.kind == FaultKind::TextBehindQuotes
+                && let Some(close) = text.get(range.start..error.offset).and_then(innermost) =>
+            {
+                FaultKind::ExpectedSeparator { close }
             }
             None => error.kind.clone(),
         };
@@ -80,6 +82,20 @@ fn empty_item(text: &str, stopped: usize) -> Option<Range<usize>> {
         before = before[..line + comment].trim_end();
     }
     text[stopped..].starts_with(',').then_some(stopped..stopped + 1)
+}
+
+/// Returns the bracket that closes the innermost list or mapping that is open at the end of a text.
+fn innermost(text: &str) -> Option<char> {
+    let mut open = Vec::new();
+    for letter in text.chars() {
+        match letter {
+            '[' => open.push(']'),
+            '{' => open.push('}'),
+            ']' | '}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.pop()
 }
 
 /// Returns the closing character that a value lacks.

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{careless, client::Client, numbers::Numbers, positions::position};
+use super::{client::Client, edits_and_reopening, numbers::Numbers, positions::position};
 
 /// A format, in the style of this test.
 struct Format {
@@ -151,7 +151,7 @@ fn answers_after_edits_are_those_about_a_document_that_is_opened() {
                 ("run.sh", "ls\n"),
             ];
             files.extend(format.file.starts_with("tasks/").then_some(("cli-bench.yaml", main)));
-            let mut clients = careless::two(&files);
+            let mut clients = edits_and_reopening::two(&files);
             let mut text = suite.text();
             clients[0].open_text(format.file, &text);
             for round in 0..24 {
@@ -163,7 +163,7 @@ fn answers_after_edits_are_those_about_a_document_that_is_opened() {
                     let at = (0..=middle).rev().find(is_between).unwrap();
                     let damaged = format!("{}\"{}", &text[..at], &text[at..]);
                     edited.change(format.file, difference(&text, &damaged));
-                    careless::shown(edited, format.file, &damaged, at);
+                    edits_and_reopening::shown(edited, format.file, &damaged, at);
                     edited.change(format.file, difference(&damaged, &text));
                 }
                 suite.edit(&mut numbers);
@@ -171,7 +171,7 @@ fn answers_after_edits_are_those_about_a_document_that_is_opened() {
                 edited.change(format.file, difference(&text, &next));
                 text = next;
                 let at = text.find("{{").map_or(0, |at| at + 3);
-                careless::compare(&mut clients, format.file, &text, at);
+                edits_and_reopening::compare(&mut clients, format.file, &text, at);
             }
         }
     }
