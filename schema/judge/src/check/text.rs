@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, collections::HashMap, ops::Range, sync::LazyLock};
 
+use icu_normalizer::ComposingNormalizerBorrowed;
+
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
 pub(crate) fn is_space(character: char) -> bool {
     matches!(
@@ -69,12 +71,20 @@ fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }
 
-/// Returns a text as a reader sees it: without invisible characters, and without the commands of a terminal, such as
-/// colors.
+/// Returns a text as a reader sees it: without invisible characters, without the commands of a terminal, such as colors,
+/// and with each letter and its accent as one character.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(|letter| letter == '\u{1b}' || is_invisible(letter)) {
+    if text.is_ascii() && !text.contains('\u{1b}') {
         return Cow::Borrowed(text);
     }
+    let composed = ComposingNormalizerBorrowed::new_nfc().normalize(text);
+    if !composed.contains(|letter| letter == '\u{1b}' || is_invisible(letter)) {
+        return composed;
+    }
+    Cow::Owned(without_invisible(&composed))
+}
+
+fn without_invisible(text: &str) -> String {
     let mut seen = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -92,7 +102,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
             _ => seen.push(letter),
         }
     }
-    Cow::Owned(seen)
+    seen
 }
 
 /// A text folded by [`case_folded`], with line feeds as line ends and the positions in the original text.
@@ -113,14 +123,19 @@ impl CaseFolded {
             return CaseFolded { text: text.to_ascii_lowercase(), letters: Vec::new(), length };
         }
         let mut folded = CaseFolded { text: String::with_capacity(length), letters: Vec::new(), length };
-        let mut buffer = [0; 4];
-        for (at, letter) in text.char_indices() {
+        let composed = ComposingNormalizerBorrowed::new_nfc();
+        let mut letters = text.char_indices().peekable();
+        while let Some((at, letter)) = letters.next() {
             if letter == '\r' && text[at + 1..].starts_with('\n') || is_invisible(letter) {
                 continue;
             }
             folded.letters.push((folded.text.len(), at));
-            let letter = if letter == '\r' { '\n' } else { letter };
-            folded.text.push_str(&case_folded(letter.encode_utf8(&mut buffer)));
+            let mut end = at + letter.len_utf8();
+            while let Some((at, accent)) = letters.next_if(|(_, next)| matches!(next, '\u{300}'..='\u{36f}')) {
+                end = at + accent.len_utf8();
+            }
+            let letter = if letter == '\r' { "\n" } else { &text[at..end] };
+            folded.text.push_str(&case_folded(&composed.normalize(letter)));
         }
         folded
     }

@@ -152,6 +152,7 @@ fn word_that_a_reader_sees_is_no_absence() {
     for (text, word) in [
         ("this is ur\u{ad}gent", "urgent"),
         ("this is ur\u{200b}gent", "urgent"),
+        ("un cafe\u{301} noir", "café"),
         ("for a limited\u{a0}time", "limited time"),
         ("for a limited\r\ntime", "limited time"),
         ("URGENT", "urgent"),
