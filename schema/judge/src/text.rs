@@ -135,7 +135,7 @@ impl<'e> Text<'e> {
         if !found.is_yes() && visible(self.so_far()).contains(&*visible(unwanted)) {
             let what = self.what;
             return Err(Why::unknown(format!(
-                "the {what} shows it, but in other characters, some of which are invisible"
+                "the {what} contains it with invisible characters or with separate accents"
             )));
         }
         Ok(found)

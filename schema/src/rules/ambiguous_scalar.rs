@@ -1,3 +1,5 @@
+//! Values that YAML reads differently than they look.
+
 pub(crate) mod cut_text;
 pub(crate) mod number;
 pub(crate) mod stray_sign;

@@ -1,3 +1,5 @@
+//! Keys that exclude each other, and list items with several assertions.
+
 use std::ops::Range;
 
 use crate::{

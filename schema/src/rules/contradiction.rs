@@ -1,3 +1,5 @@
+//! Lower bounds above their upper bounds.
+
 use crate::{
     document::NodeRef,
     edit,

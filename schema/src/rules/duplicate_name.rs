@@ -1,3 +1,5 @@
+//! Names that must differ, and do not: in a part of a file, and between the items of a list.
+
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;

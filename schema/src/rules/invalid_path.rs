@@ -1,3 +1,5 @@
+//! Paths that lead out of the workspace, or exist only on this machine.
+
 use crate::{
     files,
     finding::{Finding, MessageParts, Report},

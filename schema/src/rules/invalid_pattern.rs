@@ -1,3 +1,5 @@
+//! Regular expressions that cannot be used as intended.
+
 use crate::{
     check::pattern::refused_by_original,
     dialect::Format,

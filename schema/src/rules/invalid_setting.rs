@@ -1,3 +1,5 @@
+//! Problems of values in `speclens.yaml`.
+
 use crate::{
     finding::Finding,
     problem::{Code, Severity},

@@ -1,3 +1,5 @@
+//! Values that are not allowed, and strings without the required form.
+
 use crate::{
     document::{NodeRef, Pointer, Scalar},
     edit,

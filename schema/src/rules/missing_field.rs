@@ -1,3 +1,5 @@
+//! Required keys that are missing.
+
 use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, MessageParts},

@@ -1,3 +1,5 @@
+//! Paths that must exist before a run, and do not.
+
 use crate::{
     dialect::Format,
     files::{FileKind, Files, Resolved},

@@ -1,3 +1,5 @@
+//! Placeholders without a value.
+
 use std::collections::HashSet;
 
 use crate::{

@@ -1,3 +1,5 @@
+//! Numbers outside of their bounds, and values that must not be empty.
+
 use crate::{
     document::{NodeRef, Pointer, Scalar},
     finding::{Finding, MessageParts},

@@ -1,3 +1,5 @@
+//! Secrets in a spec.
+
 use crate::{
     check::secret::pasted_secret,
     document::NodeRef,

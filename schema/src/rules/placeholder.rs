@@ -1,3 +1,5 @@
+//! Markers that a fix, a snippet or the author left to be filled in.
+
 use crate::{
     finding::{MessageParts, Report},
     problem::Code,

@@ -1,3 +1,5 @@
+//! Valid patterns that probably do not mean what they seem to mean.
+
 pub(crate) mod compared;
 pub(crate) mod escape;
 mod foreign;

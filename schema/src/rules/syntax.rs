@@ -1,1 +1,3 @@
+//! Valid YAML that some programs reject.
+
 pub(crate) mod tab;

@@ -1,3 +1,5 @@
+//! Aliases that expand to too many values.
+
 use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, MessageParts},

@@ -1,3 +1,5 @@
+//! References to names that are not defined.
+
 pub(crate) mod gateway;
 pub(crate) mod script;
 

@@ -1,3 +1,5 @@
+//! `{{name}}` without quotes, which YAML reads as nested mappings.
+
 use crate::{
     document::{NodeRef, Pointer, Shape},
     edit,

@@ -1,3 +1,5 @@
+//! Values of the wrong type, with what was probably meant.
+
 use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
     edit,

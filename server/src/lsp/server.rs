@@ -256,7 +256,7 @@ impl Server {
         self.ask_for_configuration();
     }
 
-    /// Stops everything. `ended` is told when no run is left.
+    /// Stops everything. `ended` receives a message when no run is left.
     pub(super) fn stop(&mut self, ended: oneshot::Sender<()>) {
         self.is_stopping = true;
         self.index.abandon();
