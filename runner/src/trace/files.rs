@@ -64,6 +64,7 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) ->
         }
         let Stored { signals, traces, spans } = read(&path)?;
         stored.signals.spans.extend(signals.spans);
+        stored.signals.unassigned += signals.unassigned;
         stored.traces.extend(traces);
         stored.spans.extend(spans);
     }
@@ -77,7 +78,8 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) ->
         match_trace(&exported, clues).map_err(|ambiguous| ambiguous.sentence())?;
     if !own.is_empty() {
         let spans = own.iter().flat_map(|index| exported[*index].spans.iter().copied());
-        return Ok(Some(Trace { joined: by, unassigned: unassigned.len(), ..assemble(spans) }));
+        let unassigned = unassigned.len() + stored.signals.unassigned;
+        return Ok(Some(Trace { joined: by, unassigned, ..assemble(spans) }));
     }
     let MatchedTraces { own, by, unassigned } =
         match_trace(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;

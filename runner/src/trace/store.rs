@@ -71,6 +71,9 @@ impl Store {
         held.arrivals += 1;
         held.make_place(count, bytes, signals.spans.first().map(|it| &it.span.trace_id));
         held.cost_counters.add(signals.points);
+        if signals.unassigned > 0 {
+            held.lost = held.arrivals;
+        }
         let mut refused = 0;
         for exported in signals.spans {
             if !held.has_place(share) {

@@ -209,6 +209,23 @@ async fn trace_is_complete_when_its_root_has_ended_and_nothing_follows() {
 }
 
 #[tokio::test]
+async fn trace_beside_a_span_without_the_id_of_a_trace_is_not_complete() {
+    let mut empty = request(2, &[(7, 0, chat())], json!({}));
+    let mut missing = empty.clone();
+    empty["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["traceId"] = json!("");
+    missing["resourceSpans"][0]["scopeSpans"][0]["spans"][0].as_object_mut().unwrap().remove("traceId");
+    for (other, is_cut) in [(empty, true), (missing, true), (json!({}), false)] {
+        let traces = listening();
+        let exporter = Exporter::of(&traces);
+        let watch = TraceWatch::begin(Arc::clone(&traces));
+        let act = identity();
+        exporter.spans(other).await;
+        exporter.spans(request(1, &[(1, 0, json!({ "gen_ai.operation.name": "invoke_agent" }))], json!({}))).await;
+        assert_eq!(found(watch.collect(&act, &[]).await).cut, is_cut);
+    }
+}
+
+#[tokio::test]
 async fn spans_of_earlier_acts_and_other_runs_are_not_taken_for_those_of_this_one() {
     let traces = listening();
     let exporter = Exporter::of(&traces);

@@ -68,6 +68,8 @@ pub struct Point {
 pub struct Signals {
     /// Spans.
     pub spans: Vec<Exported>,
+    /// Number of spans without the id of a trace. They may belong to any.
+    pub unassigned: usize,
     /// Records of logs that belong to spans.
     pub logs: Vec<LogRecord>,
     /// Values of the metrics that are read.
@@ -79,15 +81,17 @@ pub(super) const COSTS: [&str; 2] = ["openclaw.cost.usd", "gen_ai.usage.cost"];
 
 impl From<TracesRequest> for Signals {
     fn from(request: TracesRequest) -> Signals {
-        let mut spans = Vec::new();
+        let mut signals = Signals::default();
         for of_program in request.resource_spans {
             let program: Arc<[KeyValue]> = of_program.resource.unwrap_or_default().attributes.into();
-            let found = of_program.scope_spans.into_iter().flat_map(|of_library| of_library.spans);
-            // A span without the id of a trace belongs to none.
-            let found = found.filter(|span| !span.trace_id.is_empty());
-            spans.extend(found.map(|span| Exported { span, program: Arc::clone(&program) }));
+            for span in of_program.scope_spans.into_iter().flat_map(|of_library| of_library.spans) {
+                match span.trace_id.is_empty() {
+                    true => signals.unassigned += 1,
+                    false => signals.spans.push(Exported { span, program: Arc::clone(&program) }),
+                }
+            }
         }
-        Signals { spans, ..Signals::default() }
+        signals
     }
 }
 

@@ -62,7 +62,9 @@ impl Stored {
         };
         let has = |key: &str| members.contains_key(key);
         if has("resourceSpans") {
-            self.signals.spans.extend(Signals::from(part::<TracesRequest>(Value::Object(members))?).spans);
+            let found = Signals::from(part::<TracesRequest>(Value::Object(members))?);
+            self.signals.spans.extend(found.spans);
+            self.signals.unassigned += found.unassigned;
         } else if has("resourceLogs") {
             self.signals.logs.extend(Signals::from(part::<LogsRequest>(Value::Object(members))?).logs);
         } else if has("resourceMetrics") {
