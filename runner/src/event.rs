@@ -3,8 +3,9 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use speclens_schema::{
-    dialect::{Dialect, GateReport},
     evidence::{Ended, Evidence, ModelReply, RunErrorKind, Usage},
+    format::Dialect,
+    gates::GateReport,
     judge::Judged,
     mask::Secrets,
     suite::Subject,

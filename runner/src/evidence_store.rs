@@ -11,8 +11,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::Dialect,
     evidence::Evidence,
+    format::Dialect,
     judge,
     mask::Secrets,
     settings::Settings,

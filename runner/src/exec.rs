@@ -11,8 +11,8 @@ pub mod trigger;
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use speclens_schema::{
-    dialect::Dialect,
     evidence::{Context, Ended, Evidence, Exit, RunError, RunErrorKind},
+    format::Dialect,
     suite::{Action, ActionKind, AgentAction, Case, CommandAction, Subject},
 };
 use tokio_util::sync::CancellationToken;

@@ -14,8 +14,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::clawspec::config::Config,
     files::{FileKind, Files, Resolved, digest},
+    gateway::config::Config,
     suite::Inputs,
 };
 

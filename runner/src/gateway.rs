@@ -9,8 +9,8 @@ use std::{
 
 use reqwest::Url;
 use speclens_schema::{
-    dialect::clawspec::config::{Backend, Config, Observability},
     evidence::Address,
+    gateway::config::{Backend, Config, Observability},
 };
 
 use crate::{clock::Clock, scripted_gateway::ScriptedGateway};

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
-use speclens_schema::{dialect::cli_bench::config::HelpMode, mask::Secrets, suite::Suite};
+use speclens_schema::{
+    mask::Secrets,
+    suite::{HelpMode, Suite},
+};
 
 use crate::{
     clock::Clock, evidence_store::EvidenceStore, files::DiskFiles, gateway::Gateway, model::Models, trace::Traces,

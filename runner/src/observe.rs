@@ -12,8 +12,9 @@ mod view;
 use std::{sync::Arc, time::Duration};
 
 use speclens_schema::{
-    dialect::{clawspec::config::Config, cli_bench::template},
     evidence::{Answer, LogNeed, Need, Observation, Presence, RunErrorKind, TraceAnswer, VariablesNeed},
+    gateway::config::Config,
+    template,
 };
 use tokio::task::JoinSet;
 use view::looking;
@@ -108,7 +109,7 @@ async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> 
 }
 
 async fn command(run: &str, timeout_ms: u64, view: &View) -> Result<Answer, Cancelled> {
-    let script = template::expand(run, &view.directory.to_string_lossy());
+    let script = template::in_workdir(run, &view.directory.to_string_lossy());
     let command = process::Command {
         program: process::Program::shell(&script),
         directory: &view.directory,

@@ -28,8 +28,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use speclens_schema::{
-    dialect::Dialect,
     evidence::Evidence,
+    format::Dialect,
     mask::Secrets,
     suite::{Parts, Subject},
 };

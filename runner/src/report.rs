@@ -22,8 +22,8 @@ use std::{
 
 use serde::Serialize;
 use speclens_schema::{
-    dialect::{Dialect, ScalarRules},
-    document::{Document, Pointer},
+    document::{Document, Pointer, ScalarRules},
+    format::Dialect,
     mask::Secrets,
     problem::{Fix, OtherFile, Problem, Related, Severity},
     suite::{Action, Case, Suite},

@@ -20,8 +20,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::{CaseOutcome, GateReport, RunOutcome},
     evidence::{Evidence, RunErrorKind},
+    gates::{CaseOutcome, GateReport, RunOutcome},
     mask::Secrets,
     suite::{Action, Case, Subject, Suite},
     verdict::Status,

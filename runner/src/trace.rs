@@ -18,8 +18,8 @@ use std::{
 
 use receiver::Receiver;
 use speclens_schema::{
-    dialect::clawspec::config::{Backend, Observability},
     evidence::{Answer, Trace, TraceAnswer},
+    gateway::config::{Backend, Observability},
     settings::TraceSources,
     trace::{ATTEMPT_ATTRIBUTE, MatchedTraces, TraceClues, assemble, has_ended, match_trace},
 };

@@ -4,7 +4,7 @@ pub(crate) mod log;
 
 use std::{future::pending, path::Path, sync::Arc};
 
-use speclens_schema::{dialect::clawspec::gateway_log::GatewayLog, evidence::Ended};
+use speclens_schema::{evidence::Ended, gateway::log::GatewayLog};
 use tokio::task::spawn_blocking;
 
 use self::log::LogWatch;

@@ -24,15 +24,12 @@ use std::{
 use rustc_hash::FxHasher;
 
 use crate::{
-    dialect::{
-        Dialect,
-        format::{Format, Lower},
-    },
     directive,
     document::{Block, Document, Fault, NodeRef, Pointer, Shape},
     faults,
     files::Files,
     finding::Report,
+    format::{Dialect, Format, Lower},
     json_schema::SpecFile,
     names,
     problem::{Code, Problem},

@@ -7,15 +7,17 @@ use serde_json::Value as Json;
 
 use crate::{
     check::time,
-    dialect::Format,
     document::{NodeRef, Scalar},
     edit,
     files::Files,
     finding::{Finding, MessageParts, Report, Scope},
+    format::Format,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     shape::{self, Shape, Word, scalar},
-    template::{self, KnownValue, trimmed_placeholders},
+    template::trimmed_placeholders,
+    template_syntax,
+    template_syntax::KnownValue,
     validate::{describe, in_seconds},
     walk::Value,
     words::{all_of, nearest},
@@ -188,7 +190,7 @@ fn check_time(node: &LintNode<'_>, shape: &Shape, report: &mut Report) {
     let is_text = node.node.scalar() == Some(Scalar::Text) && node.node.resolved().tag().is_none();
     let Some(text) = node.text().filter(|text| is_text && !text.is_empty()) else { return };
     let examples: Vec<&str> = shape.examples().iter().filter_map(|example| example.as_str()).collect();
-    let syntax = shape.template().and_then(template::syntax);
+    let syntax = shape.template().and_then(template_syntax::syntax);
     let found = syntax.map(|_| trimmed_placeholders(text)).unwrap_or_default();
     let mut filled = text.to_owned();
     for placeholder in &found {

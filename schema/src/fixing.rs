@@ -321,7 +321,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::{dialect::ScalarRules, faults};
+    use crate::{document::ScalarRules, faults};
 
     /// Reports words from a list, each with its replacement.
     fn look(words: &'static [(&'static str, &'static str)]) -> impl Fn(&Document) -> Vec<Problem> {

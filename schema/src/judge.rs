@@ -19,8 +19,8 @@ pub struct Judged {
 }
 
 /// Judges every claim of a case, in order. Evidence of a broken attempt has no verdicts, because a failed claim
-/// differs from a run that did not happen. The evidence must have been [masked](crate::dialect::Dialect::mask)
-/// and [interpreted](crate::dialect::Format::interpret); a claim that depends on masked text is unknown.
+/// differs from a run that did not happen. The evidence must have been [masked](crate::format::Dialect::mask)
+/// and [interpreted](crate::format::Format::interpret); a claim that depends on masked text is unknown.
 pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged> {
     judged(case.claims.iter().enumerate(), evidence, secrets)
 }
@@ -183,13 +183,13 @@ mod tests {
     use crate::{
         act::Act,
         analysis::Analyzer,
-        dialect::Dialect,
         document::{Document, Pointer},
         evidence::{
             Answer, Capture, Ended, Evidence, Exit, ModelReply, Observation, QuestionAnswer, Ran, RunError,
             RunErrorKind,
         },
         files::MemoryFiles,
+        format::Dialect,
         json_schema::SpecFile,
         mask::Secrets,
         settings::Settings,

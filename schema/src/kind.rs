@@ -12,8 +12,8 @@ pub(crate) mod outline;
 mod signs;
 
 use crate::{
-    dialect::{Dialect, Unit},
     directive::{Directive, Verb},
+    format::{Dialect, Unit},
     json_schema::SpecFile,
     shape::{Need, Shape},
     spec_file::FilePatterns,

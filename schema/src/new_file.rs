@@ -1,8 +1,9 @@
 //! Templates for new files: one for each kind of missing file that specs name.
 
 use crate::{
-    dialect::clawspec::{self, config::Config},
+    dialect::clawspec,
     files::{FileKind, Files},
+    gateway::config::Config,
     problem::{Fix, NewFile},
     shape::scalar,
 };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{
     check::pattern::{EcmaPattern, PatternError, PatternErrorKind, python::PythonPattern},
-    dialect::Format,
+    format::Format,
     lint_node::LintNode,
     problem::Severity,
     template::trimmed_placeholders,

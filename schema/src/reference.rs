@@ -4,11 +4,11 @@
 use std::{collections::HashMap, fmt::Write};
 
 use crate::{
-    dialect::Dialect,
+    format::Dialect,
     json_schema::SpecFile,
     problem::{Code, example::examples},
     shape::{Field, Need, Shape, Type, Word, show},
-    template::SYNTAXES,
+    template_syntax::syntaxes,
     words::sentence,
 };
 
@@ -45,7 +45,7 @@ fn templates(out: &mut String) {
             "\n## {TEMPLATES}\n\nSome strings can contain template variables: `{{{{name}}}}` is replaced by a value before the string is used.\n"
         ),
     );
-    for syntax in &SYNTAXES {
+    for syntax in syntaxes() {
         write(out, format_args!("\n### {}\n\n{}\n", syntax.texts, syntax.docs));
         if syntax.variables.is_empty() {
             continue;

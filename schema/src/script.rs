@@ -13,7 +13,11 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::{check::text::hexadecimal, dialect::cli_bench::config::Shell, files::Files, words::Name};
+use crate::{
+    check::text::hexadecimal,
+    files::Files,
+    words::{Name, Shell},
+};
 
 pub use read::{Line, Lines, read};
 pub(crate) use read::{Places, read_valid};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    dialect::Dialect,
+    format::Dialect,
     json_schema::generate,
     problem::{Code, Severity},
     spec_file::{DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile},

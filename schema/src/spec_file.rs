@@ -11,10 +11,10 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    dialect::{Dialect, ScalarRules},
-    document::NodeRef,
+    document::{NodeRef, ScalarRules},
     files::Files,
     finding::Report,
+    format::Dialect,
     kind::{NoSigns, Signs},
     problem::Code,
 };

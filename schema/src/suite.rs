@@ -6,6 +6,7 @@ mod named;
 mod parts;
 mod phase;
 mod subject;
+pub mod task_files;
 mod traced;
 mod written;
 
@@ -20,13 +21,15 @@ pub use action::{
 pub use named::{few_paths_of, inputs_of, inputs_of_task, outputs_of, outsiders_of};
 pub use parts::{Parts, changes};
 pub use phase::Phase;
-pub use subject::{AgentProgram, Subject, program_of, short_names};
+pub use subject::{AgentProgram, HelpMode, Subject, program_of, short_names};
 pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_case, written_cases};
 
 use crate::{
-    dialect::{Dialect, Gates, clawspec::config::Config},
     document::{Document, Pointer},
     evidence::{Context, Need, ObservationTime, merged},
+    format::Dialect,
+    gates::Gates,
+    gateway::config::Config,
     verdict::{Check, Status},
 };
 

@@ -1,95 +1,6 @@
-//! Templates (`{{name}}`): syntax of placeholders, and names with a value.
-//!
-//! The schema keyword `x-template` selects the syntax for a string.
+//! Placeholders in texts: `{{name}}`. [`crate::template_syntax`] says which names have a value where.
 
-use std::{borrow::Cow, ops::Range};
-
-use crate::{
-    dialect::{clawspec, cli_bench, kindlm},
-    gateway_script,
-    json_schema::SpecFile,
-};
-
-/// A name with a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Variable {
-    /// The name.
-    pub name: &'static str,
-    /// Meaning of the name, as a sentence.
-    pub docs: &'static str,
-    /// Kinds of files in which it has a value.
-    pub files: &'static [SpecFile],
-}
-
-/// A template syntax, and the source of values for its placeholders.
-#[derive(Clone, Copy, Debug)]
-pub struct TemplateSyntax {
-    /// Name in the schema. If the author defines the variables, this is the sibling key that contains them.
-    pub word: &'static str,
-    /// Strings to which it applies.
-    pub texts: &'static str,
-    /// Syntax of placeholders, and treatment of unknown ones.
-    pub docs: &'static str,
-    /// Whether blanks are allowed around a name.
-    pub allows_blanks: bool,
-    /// Names with a value; empty if the author defines them.
-    pub variables: &'static [Variable],
-    /// Names whose value is known before a run, with the value.
-    pub known_values: &'static [(&'static str, KnownValue)],
-    /// Consequence of a name without a value. `None` if the format itself reports it.
-    pub missing_value: Option<MissingValue>,
-}
-
-/// A value that is known before a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KnownValue {
-    /// The date, in UTC.
-    Date,
-    /// The time, in UTC.
-    Time,
-    /// The root of the workspace.
-    Root,
-    /// Always the same.
-    Text(&'static str),
-}
-
-/// Consequence of a placeholder without a value.
-#[derive(Clone, Copy, Debug)]
-pub struct MissingValue {
-    /// Consequence of an unknown name.
-    pub note: &'static str,
-    /// Other files in which some variables have a value, and the consequence here.
-    pub elsewhere: Option<(&'static str, &'static str)>,
-}
-
-/// All template syntaxes.
-pub static SYNTAXES: [TemplateSyntax; 5] = [
-    kindlm::template::VARS,
-    kindlm::template::BODY,
-    cli_bench::template::SYNTAX,
-    clawspec::template::SYNTAX,
-    gateway_script::SYNTAX,
-];
-
-/// Returns the names with a value in a kind of file, for the syntax `word`; empty if the author defines them.
-pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {
-    let known = syntax(word).into_iter().flat_map(|syntax| syntax.variables);
-    known.filter(|variable| variable.files.contains(&file)).collect()
-}
-
-/// Returns the names whose value is known before a run, in all syntaxes.
-pub fn known_values() -> impl Iterator<Item = (&'static str, KnownValue)> {
-    SYNTAXES.iter().flat_map(|syntax| syntax.known_values).copied()
-}
-
-/// Whether blanks are allowed around a name in the syntax `word`.
-pub fn allows_blanks(word: &str) -> bool {
-    syntax(word).is_some_and(|syntax| syntax.allows_blanks)
-}
-
-pub(crate) fn syntax(word: &str) -> Option<&'static TemplateSyntax> {
-    SYNTAXES.iter().find(|syntax| syntax.word == word)
-}
+use std::{borrow::Cow, fmt, ops::Range};
 
 /// A `{{name}}` in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,11 +48,6 @@ pub(crate) fn expanded<'v>(
     }
     expanded.push_str(&text[from..]);
     expanded
-}
-
-/// Returns the placeholders of a text in the syntax `word`.
-pub fn placeholders_of<'t>(word: &str, text: &'t str) -> Vec<Placeholder<'t>> {
-    if allows_blanks(word) { trimmed_placeholders(text) } else { placeholders(text) }
 }
 
 /// Returns the placeholders of a text in order: two braces, a name without spaces, two braces. Any other text
@@ -202,59 +108,43 @@ pub fn is_reserved(name: &str) -> bool {
     name.starts_with("env.")
 }
 
+/// Returns the names that an author gives values to, in order of appearance, including repetitions.
+pub fn variable_names(template: &str) -> impl Iterator<Item = &str> {
+    placeholders(template).into_iter().filter(|found| !found.is_reserved()).map(|found| found.name)
+}
+
+/// Expands the placeholders of a text, ignoring blanks around names. The error names the first one without a value.
+pub fn expand_trimmed<'v>(text: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> Result<String, NoValue> {
+    let placeholders = trimmed_placeholders(text);
+    match placeholders.iter().find(|found| value_of(found.name).is_none()) {
+        Some(missing) => Err(NoValue(missing.name.to_owned())),
+        None => Ok(expanded(text, &placeholders, |name| value_of(name).map(Cow::Borrowed))),
+    }
+}
+
+/// Replaces `{{workdir}}` by the absolute path of the working directory.
+pub fn in_workdir(text: &str, directory: &str) -> String {
+    text.replace("{{workdir}}", directory)
+}
+
+/// A variable that has no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoValue(pub String);
+
+impl fmt::Display for NoValue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "`{{{{{}}}}}` has no value", self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn check(word: &str, text: &str, expected: &[(&str, Range<usize>)]) {
-        let found = placeholders_of(word, text);
-        let seen: Vec<(&str, Range<usize>)> = found.iter().map(|found| (found.name, found.token())).collect();
-        assert_eq!(seen, expected, "{word}: {text}");
-        for found in found {
-            assert_eq!(&text[found.range()], found.text);
-            assert_eq!(&text[found.token()], found.name);
-        }
-    }
-
     #[test]
-    fn where_the_author_chooses_names_blanks_count() {
-        check(
-            "vars",
-            "a {{b}} {{c.d_1}}{{e}} {{ f }} {{g-h}} {{}} {{é}} {{",
-            &[("b", 4..5), ("c.d_1", 10..15), ("e", 19..20)],
-        );
-        check("vars", "{{{a}}} {{b} }}", &[("a", 3..4)]);
-        assert!(placeholders("{{env.HOME}}")[0].is_reserved());
-    }
-
-    #[test]
-    fn elsewhere_blanks_around_a_name_do_not_count() {
-        check(
-            "clawspec",
-            "{{today}}/{{ now }} {{ }} {x} {{}} {{{run_id}}}",
-            &[("today", 2..7), ("now", 13..16), ("", 23..23), ("run_id", 38..44)],
-        );
-    }
-
-    #[test]
-    fn every_schema_names_a_filling_that_there_is() {
-        fn words(schema: &serde_json::Value, found: &mut Vec<String>) {
-            match schema {
-                serde_json::Value::Object(keywords) => {
-                    found.extend(keywords.get("x-template").and_then(|word| word.as_str()).map(str::to_owned));
-                    keywords.values().for_each(|schema| words(schema, found));
-                }
-                serde_json::Value::Array(items) => items.iter().for_each(|schema| words(schema, found)),
-                _ => {}
-            }
-        }
-        let mut found = Vec::new();
-        SpecFile::ALL.iter().for_each(|file| words(file.schema(), &mut found));
-        found.sort();
-        found.dedup();
-        let mut known: Vec<_> = SYNTAXES.iter().map(|syntax| syntax.word).collect();
-        known.sort_unstable();
-        assert_eq!(found, known);
+    fn templates_are_filled_once() {
+        let value = |name: &str| (name == "a").then_some("{{b}}");
+        assert_eq!(expand_trimmed("x{{a}}y", value), Ok("x{{b}}y".to_owned()));
+        assert_eq!(expand_trimmed("{{b}}", value), Err(NoValue("b".to_owned())));
     }
 }

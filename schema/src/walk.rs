@@ -7,10 +7,10 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     declared,
-    dialect::Format,
     document::{NodeRef, Pointer, Shape as NodeShape, Step},
     files::Files,
     finding::Report,
+    format::Format,
     json_schema::SpecFile,
     lint_node::LintNode,
     pattern::Pattern,
@@ -25,7 +25,7 @@ use crate::{
     },
     shape::{Compared, Shape, Word},
     spec_file::PerFile,
-    template,
+    template_syntax,
     validate::Definition,
 };
 
@@ -418,7 +418,7 @@ impl Meaning {
         {
             self.keys.insert(name);
         }
-        let syntax = form.template().and_then(template::syntax);
+        let syntax = form.template().and_then(template_syntax::syntax);
         self.is_filled |= syntax.is_some_and(|syntax| syntax.missing_value.is_some());
         self.is_limited |= form.template_names().is_some();
     }

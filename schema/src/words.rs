@@ -120,6 +120,8 @@ words! {
     Pattern = { "type": "string", "x-pattern": "ecmascript" };
     /// A regular expression whose matches are masked.
     SecretPattern = { "type": "string", "x-pattern": "ecmascript", "x-searches": "secrets" };
+    /// A shell command.
+    Shell = { "type": "string", "x-shell": true };
     /// A string that must not be empty, in which `{{name}}` is replaced by the value of a variable.
     Template = { "type": "string", "minLength": 1, "x-template": "vars" };
     /// A string that must occur in the output.

@@ -6,10 +6,10 @@ use crate::numbers;
 use numbers::Numbers;
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::Dialect,
     document::Document,
     evidence::{Capture, Evidence, Exit, Ran},
     files::MemoryFiles,
+    format::Dialect,
     json_schema::SpecFile,
     judge::{Judged, judge, status},
     mask::Secrets,

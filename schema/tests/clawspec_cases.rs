@@ -1,8 +1,7 @@
 //! What ClawSpec was recorded to answer on contracts and workspaces: the answers here are equal, except for the
 //! differences that are named.
 
-use crate::common;
-use crate::recorded;
+use crate::{common, recorded};
 
 use std::{fs, path::Path};
 

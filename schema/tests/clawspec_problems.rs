@@ -6,8 +6,7 @@ use std::{fs, path::Path};
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::ScalarRules,
-    document::Document,
+    document::{Document, ScalarRules},
     files::MemoryFiles,
     fixing::replaced,
     json_schema::SpecFile,

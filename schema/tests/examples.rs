@@ -1,8 +1,7 @@
 //! The shipped examples, and those in the documentation of every assertion, are right: for the schema, the rules and the
 //! types.
 
-use crate::common;
-use crate::golden;
+use crate::{common, golden};
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,10 +12,11 @@ use std::{
 use speclens_schema::{
     act::Act,
     analysis::Analyzer,
-    dialect::{Dialect, clawspec, cli_bench, kindlm},
+    dialect::{clawspec, cli_bench, kindlm},
     document::{Document, Pointer},
     evidence::Evidence,
     files::MemoryFiles,
+    format::Dialect,
     json_schema::SpecFile,
     kind::{FileContext, Workspace, detect},
     problem::Code,

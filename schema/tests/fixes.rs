@@ -1,8 +1,7 @@
 //! Every fix of every golden file, tried alone: its problem is gone, no error has come, and what it does not touch
 //! means what it meant.
 
-use crate::golden;
-use crate::list_style;
+use crate::{golden, list_style};
 
 use std::{collections::BTreeMap, ops::Range};
 

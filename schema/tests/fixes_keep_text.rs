@@ -275,7 +275,7 @@ fn scalars(node: NodeRef<'_>, found: &mut BTreeMap<String, usize>) {
 /// Returns the words in scalars that a text had before, and lacks after.
 fn lost_scalars(outcome: &Outcome) -> Vec<String> {
     let of = |text: &str| {
-        let document = Document::read(text, speclens_schema::dialect::ScalarRules::Yaml12);
+        let document = Document::read(text, speclens_schema::document::ScalarRules::Yaml12);
         let mut found = BTreeMap::new();
         document.root().into_iter().for_each(|root| scalars(root, &mut found));
         (document.is_intact(), found)

@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use serde_json::Value;
 use speclens_schema::{
-    dialect::Dialect,
     document::Document,
     fixing,
+    format::Dialect,
     json_schema::SpecFile,
     kind::{self, Named},
     problem::{Code, Fix, Problem, example::Example},
@@ -174,7 +174,7 @@ fn example(golden: &Golden, problem: &Problem) -> Example {
 
 /// Returns the lines of the new text that hold a change, a few at most.
 fn changed_lines(old: &str, new: &str) -> Vec<String> {
-    let document = Document::read(new, speclens_schema::dialect::ScalarRules::Yaml12);
+    let document = Document::read(new, speclens_schema::document::ScalarRules::Yaml12);
     let rope = document.text();
     let mut lines: Vec<usize> = Vec::new();
     let mut moved = 0_isize;

@@ -1,8 +1,7 @@
 //! What is found while the author types is what is found when the same text is opened: problems and cases, in
 //! every kind of file.
 
-use crate::list_style;
-use crate::numbers;
+use crate::{list_style, numbers};
 
 use std::{fs, path::Path};
 

@@ -11,13 +11,14 @@ use serde_json::{Value, json};
 use speclens_schema::{
     analysis::Analyzer,
     check::json::text,
-    dialect::{CaseOutcome, Dialect, GateReport, RunOutcome},
     document::Document,
     evidence::{
         Answer, Capture, Evidence, Exit, ModelReply, Need, Observation, QuestionAnswer, Ran, RunError, RunErrorKind,
         merged,
     },
     files::MemoryFiles,
+    format::Dialect,
+    gates::{CaseOutcome, GateReport, RunOutcome},
     json_schema::SpecFile,
     judge::{Judged, judge, status},
     mask::Secrets,

@@ -8,8 +8,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use serde_json::Value;
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::ScalarRules,
-    document::Document,
+    document::{Document, ScalarRules},
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Problem, Severity},

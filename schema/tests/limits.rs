@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::ScalarRules,
-    document::{Document, MAX_LINE_BYTES},
+    document::{Document, MAX_LINE_BYTES, ScalarRules},
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::{Code, Severity},

@@ -1,7 +1,6 @@
 //! What is wrong with a text, and what its fixes make of it, does not depend on how its lists are indented.
 
-use crate::golden;
-use crate::list_style;
+use crate::{golden, list_style};
 
 use speclens_schema::{
     document::Document,

@@ -1,8 +1,12 @@
 //! Texts with thousands of mistakes: each is reported at its place, in a time that grows with the text alone.
 
 use speclens_schema::{
-    analysis::Analyzer, dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile,
-    problem::Code, settings::Settings,
+    analysis::Analyzer,
+    document::{Document, ScalarRules},
+    files::MemoryFiles,
+    json_schema::SpecFile,
+    problem::Code,
+    settings::Settings,
 };
 
 /// Returns the words at which problems of a kind are reported.

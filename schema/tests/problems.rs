@@ -1,7 +1,6 @@
 //! One golden file per kind of problem and format: what a person sees. A stale one is rewritten, and the test fails once.
 
-use crate::common;
-use crate::golden;
+use crate::{common, golden};
 
 use std::{
     collections::BTreeSet,
@@ -9,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use speclens_schema::{dialect::Dialect, problem::Code};
+use speclens_schema::{format::Dialect, problem::Code};
 
 use golden::Golden;
 

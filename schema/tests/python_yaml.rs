@@ -3,8 +3,7 @@
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::ScalarRules,
-    document::{Document, Pointer},
+    document::{Document, Pointer, ScalarRules},
     files::MemoryFiles,
     fixing::replaced,
     json_schema::SpecFile,

@@ -2,9 +2,9 @@
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::Dialect,
     document::Document,
     files::MemoryFiles,
+    format::Dialect,
     json_schema::SpecFile,
     problem::{Code, Severity},
     settings::Settings,

@@ -1,9 +1,7 @@
 //! Whatever a person types: nothing panics, everything points into the text, and what is known of an edited document is
 //! what would be known of the same text read again.
 
-use crate::common;
-use crate::golden;
-use crate::numbers;
+use crate::{common, golden, numbers};
 
 use speclens_schema::{
     act::Act,

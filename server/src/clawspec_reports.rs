@@ -15,12 +15,11 @@ use speclens_runner::{
     write::{self, Readers},
 };
 use speclens_schema::{
-    dialect::{
-        Dialect,
-        clawspec::{config::Config, lower, trigger::slug},
-    },
     evidence::{Evidence, PartialRun},
     files::Files,
+    format::Dialect,
+    gateway::workspace,
+    gateway::{config::Config, trigger::slug},
     judge::Judged,
     suite::{Action, Case},
 };
@@ -58,7 +57,7 @@ impl Reports {
         if job.suite.dialect != Dialect::CLAWSPEC {
             return None;
         }
-        let (settings, root) = (lower::settings(&*job.files), &job.directory);
+        let (settings, root) = (workspace::settings(&*job.files), &job.directory);
         let of_user = env::var(VARIABLE).ok().filter(|directory| !directory.is_empty());
         let is_confined = of_user.is_none() && !matches!(asked, ReportRequest::In(_));
         let named = of_user.or_else(|| settings.report_dir.as_ref().map(|directory| directory.to_string()));

@@ -11,11 +11,10 @@ use speclens_runner::{
     report::plain,
 };
 use speclens_schema::{
-    dialect::cli_bench::config::HelpMode,
     evidence::{Context, ObservationTime},
     judge::Judged,
     mask::Secrets,
-    suite::{Action, AgentAction, Case, Subject, Suite},
+    suite::{Action, AgentAction, Case, HelpMode, Subject, Suite},
     verdict::Verdict,
     words::plural,
 };

@@ -18,8 +18,8 @@ use speclens_runner::{
     trace::{TraceSettings, Traces},
 };
 use speclens_schema::{
-    dialect::clawspec::config::Config,
     document::{Encoding, Lines},
+    gateway::config::Config,
     mask::Secrets,
     problem::Severity,
     settings::Settings,

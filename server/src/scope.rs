@@ -19,7 +19,7 @@ use std::{
 
 use speclens_runner::files::{lexical, slashed};
 use speclens_schema::{
-    dialect::Unit,
+    format::Unit,
     json_schema::SpecFile,
     kind::{self, Detected, FileContext},
 };

@@ -12,8 +12,7 @@ use speclens_runner::{
     model::EntryFault,
 };
 use speclens_schema::{
-    dialect::ScalarRules,
-    document::{Document, NodeRef, Pointer},
+    document::{Document, NodeRef, Pointer, ScalarRules},
     faults,
     files::inside,
     json_schema::SpecFile,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use speclens_schema::{
     act::Act,
-    dialect::Dialect,
     document::Pointer,
     evidence::{Capture, Evidence, Ran},
+    format::Dialect,
     mask::Secrets,
     suite::{Case, Claim, Subject, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},

@@ -15,10 +15,9 @@ mod usage_bound;
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use speclens_schema::{
-    dialect::cli_bench::config::HelpMode,
     evidence::{CommandLog, Context, Ended, Evidence, FileLog, RunError, RunErrorKind},
     mask::Secrets,
-    suite::{AgentAction, AgentProgram},
+    suite::{AgentAction, AgentProgram, HelpMode},
 };
 use tokio_util::sync::CancellationToken;
 

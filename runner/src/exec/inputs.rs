@@ -6,8 +6,8 @@
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use speclens_schema::{
-    dialect::clawspec::trigger::definition_of,
     files::Files as _,
+    gateway::trigger::definition_of,
     suite::{
         AgentAction, CommandAction, Inputs as Digests, TriggerAction, declared_and_named, few_paths_of, inputs_of,
         inputs_of_task, outputs_of, outsiders_of,

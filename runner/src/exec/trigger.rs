@@ -8,8 +8,8 @@ mod webhook;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use speclens_schema::{
-    dialect::clawspec::trigger::{Filled, agent_id, session_key},
     evidence::{Address, Context, Ended, Evidence, Need, ObservationTime, RunError, RunErrorKind},
+    gateway::trigger::{Filled, agent_id, session_key},
     suite::{TriggerAction, TriggerKind},
 };
 

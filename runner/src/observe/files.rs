@@ -10,8 +10,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::cli_bench::template,
     evidence::{Answer, Capture, Content, FilesAnswer, FilesNeed, PathState, SeenFile},
+    template,
 };
 
 use super::{
@@ -203,7 +203,7 @@ fn epoch_us(time: SystemTime) -> Option<i64> {
 }
 
 pub(super) async fn path(path: &str, content: bool, view: &View) -> Answer {
-    let path = template::expand(path, &view.directory.to_string_lossy());
+    let path = template::in_workdir(path, &view.directory.to_string_lossy());
     let place = view.directory.join(&path);
     let limit = content.then_some(view.limit);
     match looking(move || state_of(&place, limit)).await {

@@ -13,8 +13,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::Dialect,
     evidence::{Capture, Evidence, Ran},
+    format::Dialect,
     mask::Secrets,
     settings::{self, Settings},
     suite::{Parts, Subject},

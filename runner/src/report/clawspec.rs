@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use speclens_schema::{
-    dialect::clawspec::{stages::StageHandoff, trigger::slug},
+    dialect::clawspec::stages::StageHandoff,
     evidence::{Answer, Evidence},
+    gateway::trigger::slug,
     judge::Judged,
     shape::scalar,
     suite::{Action, Case, Claim, Phase, TriggerKind},

@@ -14,9 +14,9 @@ use std::{
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
 use speclens_schema::{
-    dialect::GateSource,
     document::Pointer,
     evidence::{Evidence, Exit, RunErrorKind},
+    gates::GateSource,
     judge::Judged,
     problem::{Problem, Severity},
     suite::{Case, Needed},

@@ -5,10 +5,10 @@ use std::{collections::BTreeSet, ops::Range};
 
 use serde_json::{Value, json};
 use speclens_schema::{
-    dialect::GateOutcome,
     document::{LineColumn, Pointer, Step},
     evidence::{ChangedFile, Evidence, Exit, Ran, ToolCall, Turn},
     fixing,
+    gates::GateOutcome,
     judge::Judged,
     mask::{shown, shown_value},
     problem::{Fix, Problem},

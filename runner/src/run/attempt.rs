@@ -9,8 +9,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::clawspec::trigger::session_key as session_key_of,
     evidence::{Context, Ended, Evidence, Need, ObservationTime, Output, PartialRun, RunError, RunErrorKind},
+    gateway::trigger::session_key as session_key_of,
     judge,
     suite::{Action, Case, Inputs, TriggerKind, program_of},
     verdict::Status,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use speclens_schema::{
-    dialect::Dialect,
     evidence::{Evidence, Observation, Output, Ran},
+    format::Dialect,
     mask::Secrets,
 };
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::{Count, Gates},
+    gates::{Count, Gates},
     suite::{Subject, Suite},
     verdict::Status,
 };

@@ -9,8 +9,10 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use speclens_schema::{
     act::Act,
-    dialect::{Dialect, Gates, kindlm},
+    dialect::kindlm,
     document::Pointer,
+    format::Dialect,
+    gates::Gates,
     mask::Secrets,
     suite::{Action, Case, Claim, CommandAction, Needed, PromptAction, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},

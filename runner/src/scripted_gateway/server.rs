@@ -13,7 +13,7 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use serde_json::{Map, Value, json};
 use speclens_schema::{
-    dialect::clawspec::config::Config,
+    gateway::config::Config,
     gateway_script::{Reply, Started},
 };
 use tokio::{net::TcpListener, sync::oneshot};

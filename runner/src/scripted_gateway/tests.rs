@@ -9,7 +9,7 @@ use tokio::{
     sync::mpsc,
 };
 
-use speclens_schema::dialect::clawspec::config::Config;
+use speclens_schema::gateway::config::Config;
 
 use super::{ScriptedGateway, read};
 use crate::{

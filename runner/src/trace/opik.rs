@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use reqwest::{Client, StatusCode, Url, header::HeaderValue, redirect::Policy};
 use serde_json::Value;
 use speclens_schema::{
-    dialect::clawspec::config::Opik,
     evidence::Trace,
+    gateway::config::Opik,
     trace::{
         MAX_SPANS, MatchedTraces, TraceClues, match_trace,
         opik::{self, OpikSpan, OpikTrace, Search},

@@ -12,8 +12,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::clawspec::gateway_log::{GatewayLog, Lineage},
     evidence::{Capture, LinePlace, LogAnswer, LogFile, LogGap, LogNeed, ObservationTime, ReadFailure},
+    gateway::log::{GatewayLog, Lineage},
 };
 
 use crate::observe::content;

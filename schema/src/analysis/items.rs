@@ -111,7 +111,10 @@ mod tests {
 
     use super::{super::Analyzer, Findings, ItemList};
     use crate::{
-        dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile, validate::Definition,
+        document::{Document, ScalarRules},
+        files::MemoryFiles,
+        json_schema::SpecFile,
+        validate::Definition,
     };
 
     fn findings(document: &Document) -> Vec<Arc<Findings>> {

@@ -2,7 +2,7 @@
 
 use super::Analyzer;
 use crate::{
-    dialect::Dialect,
+    format::Dialect,
     problem::{Code, Problem, SettingsCondition},
     settings::Settings,
 };

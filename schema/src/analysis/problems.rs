@@ -6,9 +6,9 @@ use std::{
 };
 
 use crate::{
-    dialect::Dialect,
     document::Document,
     fixes,
+    format::Dialect,
     json_schema::SpecFile,
     problem::{Applicability, Code, Fix, Problem},
 };

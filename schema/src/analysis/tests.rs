@@ -1,8 +1,7 @@
 //! Results of an analysis after edits, with settings and comments.
 
 use crate::{
-    dialect::ScalarRules,
-    document::Document,
+    document::{Document, ScalarRules},
     files::MemoryFiles,
     json_schema::SpecFile,
     problem::Code,

@@ -9,17 +9,14 @@ pub mod assertion;
 pub mod assertions;
 pub mod baselines;
 pub mod claim;
-pub mod config;
 pub mod coverage;
 pub mod drift;
-pub mod gateway_log;
 pub(crate) mod handoff;
 pub(crate) mod kinds;
 pub(crate) mod ledger;
 pub(crate) mod likely;
 pub mod lower;
 pub mod measures;
-pub(crate) mod paths;
 pub mod pipeline;
 pub(crate) mod rules;
 pub mod scenarios;
@@ -28,18 +25,18 @@ pub mod stages;
 pub(crate) mod statements;
 pub(crate) mod structure;
 pub mod template;
-pub mod trigger;
 pub mod words;
 
 #[cfg(test)]
 mod tests;
 
-use super::format::{Directories, EffectiveDefault, Format, Lower, Starter, Traced, Unit};
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     evidence::Evidence,
     files::Files,
     finding::{Finding, Report},
+    format::{Directories, EffectiveDefault, Format, Lower, Starter, Traced, Unit},
+    gateway::{config::Config, trigger::last_reply, workspace},
     json_schema::SpecFile,
     lint_node::LintNode,
     pattern::{Invalid, LetterCase, PatternUse},
@@ -47,6 +44,7 @@ use crate::{
     relations::{CrossItemRule, Facts},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
+    template_syntax::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
 };
@@ -91,13 +89,17 @@ impl Format for ClawSpec {
         )
     }
 
+    fn templates(&self) -> &'static [&'static TemplateSyntax] {
+        &[&template::SYNTAX]
+    }
+
     fn scalar_rules(&self) -> ScalarRules {
         ScalarRules::Yaml11
     }
 
     fn last_reply(&self, evidence: &Evidence) -> Option<String> {
         let answer = evidence.exchange.as_ref().and_then(|exchange| exchange.answer.as_ref());
-        evidence.stdout().or(answer).and_then(|answer| trigger::last_reply(&answer.text))
+        evidence.stdout().or(answer).and_then(|answer| last_reply(&answer.text))
     }
 
     fn unit(&self) -> Unit {
@@ -123,8 +125,8 @@ impl Format for ClawSpec {
         match key {
             _ if !file.has_cases() => None,
             "log_path" => {
-                let source = match files.kind(config::Config::FILE) {
-                    Some(_) => format!("`{}`", config::Config::FILE),
+                let source = match files.kind(Config::FILE) {
+                    Some(_) => format!("`{}`", Config::FILE),
                     None => "the default settings".to_owned(),
                 };
                 Some(EffectiveDefault { value: self.log(files)?, source: Some(source) })
@@ -139,7 +141,7 @@ impl Format for ClawSpec {
     }
 
     fn log(&self, files: &dyn Files) -> Option<String> {
-        Some(lower::settings(files).log_path())
+        Some(workspace::settings(files).log_path())
     }
 
     fn names_in_log(&self, kind: &str, log: &str) -> Vec<String> {
@@ -163,7 +165,7 @@ impl Format for ClawSpec {
     }
 
     fn path(&self, path: &str, files: &dyn Files) -> Option<Result<String, &'static str>> {
-        paths::below_root(path).filter(|_| paths::is_placed(files)).map(Ok)
+        workspace::below_root(path).filter(|_| workspace::is_placed(files)).map(Ok)
     }
 
     fn missing_file(&self) -> Severity {

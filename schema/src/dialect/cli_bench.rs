@@ -10,21 +10,21 @@ pub(crate) mod gates;
 mod kinds;
 pub(crate) mod lower;
 pub(crate) mod rules;
-pub mod task_files;
 pub mod tasks;
 pub mod template;
 
-use super::format::{EffectiveDefault, Format, Lower, Starter, Unit};
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
     files::Files,
     finding::{Finding, Report},
+    format::{EffectiveDefault, Format, Lower, Starter, Unit},
     json_schema::SpecFile,
     pattern::{Invalid, Limit, Pattern, PatternUse},
     problem::Severity,
     relations::{Facts, Items},
     settings::Settings,
-    suite::{ActionKind, Case, Suite},
+    suite::{ActionKind, Case, Suite, task_files},
+    template_syntax::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
 };
@@ -58,6 +58,10 @@ impl Format for CliBench {
 
     fn chooses_models(&self) -> bool {
         true
+    }
+
+    fn templates(&self) -> &'static [&'static TemplateSyntax] {
+        &[&template::SYNTAX]
     }
 
     fn scalar_rules(&self) -> ScalarRules {

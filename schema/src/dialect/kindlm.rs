@@ -16,18 +16,19 @@ pub mod template;
 pub(crate) mod test;
 pub mod trace;
 
-use super::format::{EffectiveDefault, Format, Lower, Starter, Traced};
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
     evidence::{Capture, Evidence, MaskingLoss, Usage},
     files::Files,
     finding::Report,
+    format::{EffectiveDefault, Format, Lower, Starter, Traced},
     json_schema::SpecFile,
     pattern::{Invalid, LetterCase, Limit, PatternUse},
     problem::{Problem, Severity},
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
+    template_syntax::TemplateSyntax,
     validate::Definition,
 };
 
@@ -54,6 +55,10 @@ impl Format for KindLm {
     fn starter(&self) -> Option<Starter> {
         const FILES: &[(&str, &str)] = &[("kindlm.yaml", include_str!("kindlm/starter/kindlm.yaml"))];
         Some(Starter { docs: "`kindlm.yaml`", files: FILES })
+    }
+
+    fn templates(&self) -> &'static [&'static TemplateSyntax] {
+        &[&template::VARS, &template::BODY]
     }
 
     fn scalar_rules(&self) -> ScalarRules {

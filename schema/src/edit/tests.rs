@@ -7,8 +7,7 @@ mod reshape;
 
 use super::*;
 use crate::{
-    dialect::ScalarRules,
-    document::Document,
+    document::{Document, ScalarRules},
     faults,
     fixing::{adapted, replaced},
 };

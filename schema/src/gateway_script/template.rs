@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::{
     json_schema::SpecFile,
-    template::{MissingValue, TemplateSyntax, Variable, expanded, trimmed_placeholders},
+    template::{expanded, trimmed_placeholders},
+    template_syntax::{MissingValue, TemplateSyntax, Variable},
 };
 
 const FILES: &[SpecFile] = &[SpecFile::GATEWAY];

@@ -2,8 +2,8 @@
 
 use crate::{
     check::pattern::refused_by_original,
-    dialect::Format,
     finding::{Finding, MessageParts, Report},
+    format::Format,
     mask,
     pattern::{Compiled, Invalid, LetterCase, Limit, Pattern},
     problem::{Code, Fix, Severity},

@@ -1,9 +1,9 @@
 //! Paths that must exist before a run, and do not.
 
 use crate::{
-    dialect::Format,
     files::{FileKind, Files, Resolved},
     finding::{Finding, MessageParts, Report},
+    format::Format,
     lint_node::LintNode,
     new_file::{self, Template},
     problem::{Code, Fix, Severity},

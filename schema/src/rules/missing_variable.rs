@@ -6,7 +6,9 @@ use crate::{
     finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
-    template::{self, TemplateSyntax, Variable, trimmed_placeholders},
+    template::trimmed_placeholders,
+    template_syntax,
+    template_syntax::{TemplateSyntax, Variable},
     walk::Value,
     words::{listed, nearest},
 };
@@ -17,7 +19,7 @@ pub(crate) const WRITE_VALUE: &str = "write the value itself";
 /// Checks a string with placeholders.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.text.filter(|text| text.contains('{')) else { return };
-    let Some(syntax) = value.template().and_then(template::syntax) else { return };
+    let Some(syntax) = value.template().and_then(template_syntax::syntax) else { return };
     let Some(missing_value) = syntax.missing_value else { return };
     let (file, limited) = (value.file(), value.template_names());
     let has_value = |variable: &Variable| {

@@ -6,10 +6,10 @@ use std::{cmp::Reverse, rc::Rc};
 use serde_json::Value;
 
 use crate::{
-    dialect::Dialect,
     document::{NodeRef, Pointer},
     edit,
     finding::{Finding, MessageParts, Scope},
+    format::Dialect,
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},

@@ -8,10 +8,10 @@ use std::{cell::OnceCell, collections::HashSet, ops::Range, rc::Rc};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::{Format, Lookup},
     document::{Document, NodeRef, Pointer},
     files::Files,
     finding::{Finding, MessageParts, Report},
+    format::{Format, Lookup},
     json_schema::SpecFile,
     lint_node::LintNode,
     names::{self, Declaration, Name, Role},

@@ -2,7 +2,7 @@
 
 use super::{Script, lint};
 use crate::{
-    dialect::Dialect,
+    format::Dialect,
     json_schema::generate,
     kind::{Candidate, Signs},
     spec_file::{Empty, FileOwner, FilePatterns, Kind, SpecFile, SymbolSource},

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use crate::{
-    dialect::cli_bench::task_files::Target,
     document::{Document, NodeRef, Shape},
     files::Files,
     json_schema::SpecFile,
+    suite::task_files::Target,
 };
 
 /// The cli-bench suite of a script.

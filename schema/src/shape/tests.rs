@@ -1,7 +1,7 @@
 //! Shapes of the real schemas.
 
 use super::*;
-use crate::{dialect::ScalarRules, document::Document};
+use crate::document::{Document, ScalarRules};
 
 fn find(pointer: &str) -> Shape {
     Shape::find(SpecFile::KINDLM, &Pointer::parse(pointer), None).unwrap()

@@ -11,12 +11,10 @@ use super::{
 };
 use crate::{
     check::text::hexadecimal,
-    dialect::{
-        Dialect,
-        clawspec::{config::Config, trigger::Params},
-        cli_bench::config::HelpMode,
-    },
     document::Pointer,
+    format::Dialect,
+    gateway::{config::Config, trigger::Params},
+    suite::HelpMode,
 };
 
 /// Files by path, each with a digest of its content.

@@ -2,12 +2,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::cli_bench::config::HelpMode;
-
 /// Subject of an attempt. Evidence of one subject is never used for another.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Subject {
     /// A shell command.
@@ -40,6 +39,33 @@ impl Subject {
         match self {
             Subject::Model { model, .. } => Some(model),
             Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
+        }
+    }
+}
+
+/// Help that a model gets about the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum HelpMode {
+    /// The prompt contains the parts of the program's help that fit the task, about 4,000 characters.
+    Injected,
+    /// The prompt has only the name and the intent. Looking up help takes one to three turns or more.
+    Discoverable,
+    /// The prompt has only the name and the intent, and does not mention help.
+    #[default]
+    None,
+}
+
+impl HelpMode {
+    /// All modes.
+    pub const ALL: [HelpMode; 3] = [HelpMode::Injected, HelpMode::Discoverable, HelpMode::None];
+
+    /// Returns the word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HelpMode::Injected => "injected",
+            HelpMode::Discoverable => "discoverable",
+            HelpMode::None => "none",
         }
     }
 }

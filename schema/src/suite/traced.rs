@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::{Case, Suite};
 use crate::{
-    dialect::{Gates, Traced},
     evidence::{Context, Need},
+    format::Traced,
+    gates::Gates,
 };
 
 impl Suite {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::ScalarRules;
+use crate::document::ScalarRules;
 
 /// Returns the errors of one validator for the whole.
 fn of_whole(document: &Document) -> BTreeSet<String> {

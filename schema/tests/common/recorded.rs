@@ -10,8 +10,7 @@ use serde_json::Value;
 use speclens_schema::{
     analysis::{Analysis, Analyzer},
     check::time,
-    dialect::ScalarRules,
-    document::Document,
+    document::{Document, ScalarRules},
     evidence::{
         Address, Answer, Capture, Content, Context, FilesAnswer, FilesNeed, LinePlace, LogAnswer, LogFile, LogNeed,
         ModelReply, Need, Observation, Presence, QuestionAnswer, ResponseAnswer, ScoreNeed, SeenFile, Span, SpanKind,

@@ -19,17 +19,15 @@ use speclens_runner::{
     write::{self, Readers},
 };
 use speclens_schema::{
-    dialect::{
-        Dialect,
-        clawspec::{
-            baselines::{Baseline, Baselines, Distribution, Metrics},
-            claim::{Scope, Scoring},
-            lower,
-            measures::{Measuring, Metric},
-        },
+    dialect::clawspec::{
+        baselines::{Baseline, Baselines, Distribution, Metrics},
+        claim::{Scope, Scoring},
+        measures::{Measuring, Metric},
     },
     document::Document,
     evidence::ObservationTime,
+    format::Dialect,
+    gateway::workspace,
     json_schema::SpecFile,
     suite::{Case, Suite},
     words::{nearest, plural, shell_word},
@@ -211,7 +209,7 @@ fn chosen<'s>(suite: &'s Suite, names: &[String]) -> anyhow::Result<Vec<(usize, 
 fn measuring(loaded: &Loaded) -> Arc<Measuring> {
     let files = loaded.workspace.files(&loaded.directory, &loaded.place);
     let scoring = Scoring::of(&loaded.workspace.settings);
-    Arc::new(Measuring { scope: Arc::new(Scope::new(ObservationTime::After, &lower::settings(&files), &scoring)) })
+    Arc::new(Measuring { scope: Arc::new(Scope::new(ObservationTime::After, &workspace::settings(&files), &scoring)) })
 }
 
 /// Prepares a suite to run under the settings in force.

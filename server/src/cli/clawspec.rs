@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context;
 use speclens_runner::files::DiskFiles;
-use speclens_schema::dialect::clawspec::{config::Config, lower};
+use speclens_schema::{gateway::config::Config, gateway::workspace};
 
 /// A ClawSpec workspace.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl ClawSpecWorkspace {
         let start = fs::canonicalize(start).with_context(|| format!("cannot read `{}`", start.display()))?;
         let has_settings = |directory: &&Path| directory.join(Config::FILE).is_file();
         let root = start.ancestors().find(has_settings).unwrap_or(&start).to_owned();
-        let settings = lower::settings(&DiskFiles::new(&root, Config::FILE));
+        let settings = workspace::settings(&DiskFiles::new(&root, Config::FILE));
         Ok(ClawSpecWorkspace { root, settings })
     }
 

@@ -15,12 +15,13 @@ use std::{
 use anyhow::{Context, anyhow, bail, ensure};
 use speclens_runner::files::{DiskFiles, lexical, slashed};
 use speclens_schema::{
-    dialect::{ScalarRules, clawspec::config::Config, cli_bench::task_files},
-    document::{Document, NodeRef, parallel},
+    document::{Document, NodeRef, ScalarRules, parallel},
+    gateway::config::Config,
     json_schema::{DiscoveryRule, SpecFile},
     kind,
     problem::Code,
     script,
+    suite::task_files,
     words::nearest_file,
 };
 

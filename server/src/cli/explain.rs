@@ -5,12 +5,13 @@ use std::{cmp::Reverse, collections::BTreeSet, fmt::Write};
 use anyhow::bail;
 use speclens_runner::event::AbsenceKind;
 use speclens_schema::{
-    dialect::{Dialect, clawspec::assertion::Assertion},
+    dialect::clawspec::assertion::Assertion,
     document::Pointer,
+    format::Dialect,
     json_schema::SpecFile,
     problem::{Code, example::examples},
     shape::{self, Field, KeyPath, Need, Shape},
-    template::SYNTAXES,
+    template_syntax::syntaxes,
     verdict::{FailureCode, Status},
     words,
 };
@@ -85,7 +86,7 @@ fn explain(name: &str) -> anyhow::Result<String> {
     let codes = Code::ALL.iter().map(|code| code.as_str());
     let keys = SpecFile::ALL.iter().flat_map(|&file| shape::all_keys(file));
     let types = Assertion::TYPES.iter().map(|info| info.name);
-    let variables = SYNTAXES.iter().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
+    let variables = syntaxes().flat_map(|syntax| syntax.variables).map(|variable| variable.name);
     let results = results().map(|(word, _)| word);
     let topics = TOPICS.iter().map(|(topic, _)| *topic);
     let names: BTreeSet<&str> = codes.chain(keys).chain(types).chain(variables).chain(results).chain(topics).collect();
@@ -200,7 +201,7 @@ fn assertion(name: &str) -> String {
 fn variable(name: &str) -> String {
     let bare = name.strip_prefix("{{").and_then(|name| name.strip_suffix("}}")).unwrap_or(name).trim();
     let mut text = String::new();
-    for syntax in &SYNTAXES {
+    for syntax in syntaxes() {
         for variable in syntax.variables.iter().filter(|variable| variable.name == bare) {
             let files: Vec<&str> = variable.files.iter().map(|file| file.title()).collect();
             let _ = writeln!(text, "{{{{{bare}}}}} (in {})\n", syntax.texts);
@@ -365,7 +366,7 @@ fn overview() -> String {
     let _ = writeln!(text, "\nClawSpec assertions:\n{}", types());
     // Several syntaxes may have the same variable.
     let mut variables: Vec<&str> = Vec::new();
-    for variable in SYNTAXES.iter().flat_map(|syntax| syntax.variables) {
+    for variable in syntaxes().flat_map(|syntax| syntax.variables) {
         if !variables.contains(&variable.name) {
             variables.push(variable.name);
         }

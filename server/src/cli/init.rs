@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use speclens_schema::dialect::{Dialect, Starter};
+use speclens_schema::format::{Dialect, Starter};
 
 use super::{PASSED, output};
 

@@ -5,9 +5,9 @@ use std::{fmt::Write, path::PathBuf};
 use serde::Serialize;
 use speclens_runner::report::plain;
 use speclens_schema::{
-    dialect::{Dialect, cli_bench::config::HelpMode},
+    format::Dialect,
     mask::Secrets,
-    suite::{Action, Case, Subject, TriggerKind},
+    suite::{Action, Case, HelpMode, Subject, TriggerKind},
     words::shell_word,
 };
 

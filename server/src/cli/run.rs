@@ -10,9 +10,8 @@ use speclens_runner::{
     run::{Mode, Options, planned},
 };
 use speclens_schema::{
-    dialect::cli_bench::config::HelpMode,
     mask::Secrets,
-    suite::{Action, Case, Suite},
+    suite::{Action, Case, HelpMode, Suite},
     words::plural,
 };
 use tokio::{runtime::Runtime, sync::mpsc};

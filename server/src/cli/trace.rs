@@ -15,8 +15,9 @@ use speclens_runner::{
     trace::{self, TraceSettings, Traces},
 };
 use speclens_schema::{
-    dialect::{Dialect, Traced, kindlm},
+    dialect::kindlm,
     evidence::{Answer, Evidence, Need, Observation, RunError, RunErrorKind, TraceAnswer},
+    format::{Dialect, Traced},
     trace::{Exported, LogRecord, Stored, assemble, opik},
 };
 use tokio::time::timeout;

@@ -175,7 +175,7 @@ pub(crate) fn silenceable<'p>(problems: &'p Problems, range: Range<usize>) -> Ve
 mod tests {
     use expect_test::{Expect, expect};
     use speclens_schema::{
-        analysis::Analyzer, dialect::ScalarRules, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
+        analysis::Analyzer, document::ScalarRules, files::MemoryFiles, json_schema::SpecFile, settings::Settings,
     };
 
     use super::*;

@@ -1,8 +1,8 @@
 //! Agents defined by the directories of the workspace.
 
 use speclens_schema::{
-    dialect::{Directories, Lookup},
     files::Files,
+    format::{Directories, Lookup},
     json_schema::SpecFile,
 };
 

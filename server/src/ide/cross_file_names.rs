@@ -8,8 +8,8 @@ use std::{
 
 use serde_json::Value;
 use speclens_schema::{
-    dialect::Unit,
     document::{Document, EntryRef, NodeRef, Pointer, Shape as NodeShape},
+    format::Unit,
     json_schema::{FileOwner, SpecFile},
     shape::{Shape, Word},
 };

@@ -8,7 +8,7 @@ use speclens_schema::{
     document::Document,
     evidence::{Answer, Context, Evidence, Need, ResponseAnswer, ResponseNeed, TemplateValues, VariablesNeed},
     suite::{Claim, Suite},
-    template,
+    template_syntax,
 };
 
 use super::{hover::Hover, last_run::written_at, latest::Latest, markdown, values::Values};
@@ -60,7 +60,7 @@ pub(crate) fn hover(
 
 /// Returns the values of templates before anything has run.
 fn context(values: Values<'_>) -> Context {
-    let known = template::known_values().filter_map(|(name, _)| Some((name.to_owned(), values.of(name)?)));
+    let known = template_syntax::known_values().filter_map(|(name, _)| Some((name.to_owned(), values.of(name)?)));
     let known: BTreeMap<String, String> = known.collect();
     Context {
         templates: Some(TemplateValues { before: known.clone(), after: known, ..TemplateValues::default() }),

@@ -7,7 +7,7 @@ use speclens_schema::{
     files::Matches,
     json_schema::SpecFile,
     shape::Word,
-    template,
+    template_syntax,
 };
 
 use super::{values::Values, walk, written::Written};
@@ -61,9 +61,9 @@ fn placeholders(
     values: Values<'_>,
     found: &mut Vec<Hint>,
 ) {
-    let built_in = template::variables(kind, file);
+    let built_in = template_syntax::variables(kind, file);
     let given = parent.and_then(|parent| parent.get(kind));
-    for placeholder in template::placeholders_of(kind, &written.text) {
+    for placeholder in template_syntax::placeholders_of(kind, &written.text) {
         let at = written.range(placeholder.range()).end;
         let value = match given.and_then(|given| given.get(placeholder.name)) {
             Some(value) => value.text().filter(|_| !is_near(document, value, at)).map(str::to_owned),

@@ -14,7 +14,7 @@ use speclens_schema::{
     script,
     shape::{Need, Shape, Type, Word, show},
     suite::{Action, CommandAction, Inputs, Suite},
-    template,
+    template, template_syntax,
     words::{listed, plural},
 };
 
@@ -274,13 +274,13 @@ impl<'d> HoverTarget<'d> {
         let kind = shape.template()?;
         let written = Written::of(value)?;
         let at = written.offset(self.offset)?;
-        let found = template::placeholders_of(kind, &written.text);
+        let found = template_syntax::placeholders_of(kind, &written.text);
         let found = found.into_iter().find(|found| found.range().start <= at && at <= found.range().end)?;
         let (name, place) = (found.name, written.range(found.range()));
         let head = markdown::bold(&format!("{{{{{name}}}}}"));
         let say =
             |text: String| Some(Hover { range: place.clone(), markdown: format!("{head} · {text}"), page: None });
-        let built_in = template::variables(kind, self.file);
+        let built_in = template_syntax::variables(kind, self.file);
         if let Some(known) = built_in.iter().find(|known| known.name == name) {
             return say(match values.of(name) {
                 Some(value) => format!("{} Now {}.", known.docs, markdown::inline(&value)),

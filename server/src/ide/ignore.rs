@@ -1,9 +1,8 @@
 //! Suppresses a kind of problem: at one place, in a file, or in a workspace.
 
 use speclens_schema::{
-    dialect::ScalarRules,
     directive::{Allowance, allowances},
-    document::{Document, NodeRef, Shape, Style},
+    document::{Document, NodeRef, ScalarRules, Shape, Style},
     fixing,
     problem::{Code, Edit},
 };
@@ -121,7 +120,10 @@ fn line_break(text: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use speclens_schema::{
-        dialect::ScalarRules, directive::allowances, document::Document, fixing::replaced, problem::Code,
+        directive::allowances,
+        document::{Document, ScalarRules},
+        fixing::replaced,
+        problem::Code,
     };
 
     use super::{here, in_file, in_settings};

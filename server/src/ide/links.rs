@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    dialect::cli_bench::task_files,
     document::{Document, NodeRef},
     files::{FileKind, Files},
     json_schema::SpecFile,
     script,
     shape::{Shape, Word},
+    suite::task_files,
 };
 
 use super::{agents, values::Values, walk};

@@ -12,7 +12,7 @@ use speclens_schema::{
     document::{Document, NodeRef, Pointer, Shape as NodeShape, Style},
     json_schema::SpecFile,
     shape::{Shape, Type, Word},
-    template,
+    template, template_syntax,
 };
 
 use super::{
@@ -131,7 +131,7 @@ impl<'d> Finder<'d> {
         if let Some(kind) = shape.template()
             && let Some((name, token)) = placeholders(node, kind).into_iter().find(|(_, range)| touches(range, offset))
         {
-            return match template::variables(kind, self.file).into_iter().find(|known| known.name == name) {
+            return match template_syntax::variables(kind, self.file).into_iter().find(|known| known.name == name) {
                 Some(_) => Some(self.built_in(kind, &name, token)),
                 None => self.variable(kind, &name, token, pointer),
             };
@@ -433,7 +433,7 @@ fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<us
 /// Returns the placeholders of a scalar, with the ranges of their names.
 fn placeholders(node: NodeRef<'_>, kind: &str) -> Vec<(String, Range<usize>)> {
     let Some(written) = Written::of(node.resolved()) else { return Vec::new() };
-    let found = template::placeholders_of(kind, &written.text).into_iter();
+    let found = template_syntax::placeholders_of(kind, &written.text).into_iter();
     found.map(|found| (found.name.to_owned(), written.range(found.token()))).collect()
 }
 

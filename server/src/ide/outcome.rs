@@ -2,8 +2,8 @@
 
 use speclens_runner::event::{Absence, AbsenceKind, Origin, RunResult};
 use speclens_schema::{
-    dialect::Dialect,
     document::Document,
+    format::Dialect,
     judge::{self, Judged},
     suite::{Case, Needed, Subject},
     verdict::Status,

@@ -5,9 +5,9 @@ use std::ops::Range;
 use speclens_runner::event::RunResult;
 use speclens_schema::{
     check::text::uncolored,
-    dialect::Dialect,
     document::{Document, NodeRef, Pointer},
     evidence::Evidence,
+    format::Dialect,
     judge::Judged,
     suite::Case,
     unparsed,

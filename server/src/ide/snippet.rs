@@ -4,8 +4,7 @@
 use std::ops::Range;
 
 use speclens_schema::{
-    dialect::ScalarRules,
-    document::{Document, NodeRef, Pointer, Shape as NodeShape, Style},
+    document::{Document, NodeRef, Pointer, ScalarRules, Shape as NodeShape, Style},
     shape::{Need, Shape, Type, Variant, scalar, show},
 };
 

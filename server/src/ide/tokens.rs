@@ -10,7 +10,7 @@ use speclens_schema::{
     document::{Document, NodeRef},
     json_schema::SpecFile,
     shape::{Shape, Word},
-    template,
+    template_syntax,
 };
 
 use super::{walk, written::Written};
@@ -95,7 +95,7 @@ fn mark(document: &Document, node: NodeRef<'_>, shape: &Shape, found: &mut Vec<T
         shell::parts(&written.text).into_iter().for_each(|(range, kind)| paint(range, kind));
     }
     if let Some(kind) = shape.template() {
-        for placeholder in template::placeholders_of(kind, &written.text) {
+        for placeholder in template_syntax::placeholders_of(kind, &written.text) {
             paint(placeholder.range(), TokenKind::Placeholder);
         }
     }

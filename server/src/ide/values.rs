@@ -3,7 +3,7 @@
 use speclens_schema::{
     files::Files,
     shape::Shape,
-    template::{self, KnownValue},
+    template_syntax::{self, KnownValue},
 };
 
 /// The prefix of a path that would otherwise be ambiguous.
@@ -24,7 +24,7 @@ pub(crate) struct Values<'v> {
 impl Values<'_> {
     /// Returns the current value of a built-in name; `None` for one that only a run knows.
     pub(crate) fn of(&self, name: &str) -> Option<String> {
-        match template::known_values().find(|(known, _)| *known == name)?.1 {
+        match template_syntax::known_values().find(|(known, _)| *known == name)?.1 {
             KnownValue::Date => self.now.get(..10).map(str::to_owned),
             KnownValue::Time => self.now.get(..19).map(|now| format!("{now}Z")),
             KnownValue::Root => {
@@ -43,7 +43,7 @@ impl Values<'_> {
     fn expand_with(&self, template: Option<&str>, text: &str) -> Option<String> {
         let mut expanded = String::new();
         let mut from = 0;
-        for found in template.map(|kind| template::placeholders_of(kind, text)).into_iter().flatten() {
+        for found in template.map(|kind| template_syntax::placeholders_of(kind, text)).into_iter().flatten() {
             expanded.push_str(&text[from..found.range().start]);
             expanded.push_str(&self.of(found.name)?);
             from = found.range().end;

@@ -281,10 +281,7 @@ impl<'s> Reader<'s> {
 
 #[cfg(test)]
 mod tests {
-    use speclens_schema::{
-        dialect::ScalarRules,
-        document::{Document, NodeRef},
-    };
+    use speclens_schema::document::{Document, NodeRef, ScalarRules};
 
     use super::Written;
 

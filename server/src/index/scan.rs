@@ -9,8 +9,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::clawspec::config::Config,
     document::{Document, Encoding},
+    gateway::config::Config,
     kind,
 };
 use tokio_util::sync::CancellationToken;

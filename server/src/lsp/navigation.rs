@@ -5,11 +5,11 @@ use std::{ops::Range as Bytes, sync::Arc};
 
 use speclens_runner::files::lexical;
 use speclens_schema::{
-    dialect::cli_bench::task_files,
     document::Document,
     files::Files,
     json_schema::SpecFile,
     shape::{Shape, Word},
+    suite::task_files,
 };
 use tower_lsp_server::gen_lsp_types::*;
 

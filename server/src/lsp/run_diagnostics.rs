@@ -7,8 +7,9 @@ use std::{
 
 use speclens_runner::{files::lexical, gateway::Gateway, report::plain};
 use speclens_schema::{
-    dialect::{Dialect, clawspec::lower},
     document::{Document, Encoding, LineColumn},
+    format::Dialect,
+    gateway::workspace,
     problem::Severity,
     verdict::{FilePlace, LinePart, Status},
 };
@@ -95,7 +96,7 @@ impl<'s> Converter<'s> {
         if self.place.dialect() != Some(Dialect::CLAWSPEC) {
             return None;
         }
-        let settings = lower::settings(self.place.files.as_ref());
+        let settings = workspace::settings(self.place.files.as_ref());
         let log = PathBuf::from(Gateway::of(&settings, job::variable, None).log_pattern);
         log.parent().filter(|directory| directory.is_absolute()).map(Path::to_path_buf)
     }

@@ -14,8 +14,8 @@ use speclens_runner::{
 };
 use speclens_schema::{
     analysis::{Analyzer, Problems},
-    dialect::{Dialect, Unit},
     document::Document,
+    format::{Dialect, Unit},
     json_schema::SpecFile,
     kind::{self, FileContext},
     settings::Settings,

@@ -8,12 +8,12 @@ use std::{
 
 use speclens_runner::files::{Buffers as _, slashed};
 use speclens_schema::{
-    dialect::{ScalarRules, cli_bench::task_files},
-    document::{Document, NodeRef},
+    document::{Document, NodeRef, ScalarRules},
     files::MemoryFiles,
     json_schema::SpecFile,
     kind::{self, FileContext},
     script,
+    suite::task_files,
 };
 
 use super::Scopes;

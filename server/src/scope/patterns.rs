@@ -8,8 +8,9 @@ use std::{
 
 use speclens_runner::files::{self, DiskFiles, lexical, slashed};
 use speclens_schema::{
-    dialect::clawspec::{config::Config, lower},
     files::{Files as _, matches},
+    gateway::config::Config,
+    gateway::workspace,
 };
 
 use super::Scopes;
@@ -97,7 +98,7 @@ impl Scopes {
         let settings = self.settings_above(path);
         let root = settings.clone().unwrap_or_else(|| self.workspace_root(path, ""));
         let files = DiskFiles::new(&root, Config::FILE).over(Arc::clone(&self.buffers) as Arc<dyn files::Buffers>);
-        let config = settings.map(|_| lower::settings(&files)).unwrap_or_default();
+        let config = settings.map(|_| workspace::settings(&files)).unwrap_or_default();
         let ledger = config.ledger_path.map(|ledger| lexical(&root.join(&ledger.0)));
         let of_environment = files.scenario_patterns().map(|patterns| (Config::PATTERNS_VARIABLE, patterns));
         let named = of_environment.or_else(|| Some(("scenario_patterns", config.scenario_patterns?)));

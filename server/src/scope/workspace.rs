@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use speclens_runner::files::{Buffers as _, lexical, slashed};
 use speclens_schema::{
-    dialect::clawspec::config::Config,
+    gateway::config::Config,
     kind::{self, Workspace},
 };
 

@@ -10,10 +10,9 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use speclens_schema::{
     check::text::shortened,
-    dialect::cli_bench::config::HelpMode,
     evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, Usage},
     mask::Secrets,
-    suite::AgentAction,
+    suite::{AgentAction, HelpMode},
 };
 
 use super::shell::{Deadline, Shell};

@@ -7,9 +7,9 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::cli_bench::template,
     evidence::{Exit, RunError, RunErrorKind},
     suite::AgentAction,
+    template,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ pub(super) fn environment(action: &AgentAction, directory: &Path, hidden: &BTree
     // Output does not go to a terminal.
     let mut set = BTreeMap::from([("TERM".to_owned(), "dumb".to_owned())]);
     for (name, value) in action.environment() {
-        set.insert(name.to_owned(), template::expand(value, &directory));
+        set.insert(name.to_owned(), template::in_workdir(value, &directory));
     }
     let removed = hidden.iter().filter(|name| !set.contains_key(*name)).cloned().collect();
     Environment { set, removed }

@@ -15,18 +15,19 @@ use std::{
 
 use serde_json::json;
 use speclens_schema::{
-    dialect::cli_bench::config::HelpMode,
     document::Pointer,
     evidence::{Context, Evidence, Ran, RunError, RunErrorKind, ToolCall, Usage},
     mask::Secrets,
-    suite::{AgentAction, AgentSurroundings},
+    suite::{AgentAction, AgentSurroundings, HelpMode},
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{AgentBackend, TaskAgent, TaskContext, Version, perform};
-use crate::exec::{ActionSite, Attempt, process::Background};
-use crate::model::{Answering, Message, Model, Reply, Request};
+use crate::{
+    exec::{ActionSite, Attempt, process::Background},
+    model::{Answering, Message, Model, Reply, Request},
+};
 
 /// The behavior of a model when it is asked.
 #[derive(Clone, Debug)]

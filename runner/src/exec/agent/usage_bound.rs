@@ -1,10 +1,7 @@
 //! Upper bounds of a task before it runs. The number of requests is certain; that of tokens is as good as its
 //! assumptions, which are stated with it.
 
-use speclens_schema::{
-    dialect::cli_bench::config::HelpMode,
-    suite::{AgentAction, Subject},
-};
+use speclens_schema::suite::{AgentAction, HelpMode, Subject};
 
 use super::{conversation, help};
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use speclens_schema::{
-    dialect::clawspec::trigger::{agent_id, agent_of_workspace, run_of},
     evidence::{Capture, Ended, Evidence, Exit, Ran, RunError, RunErrorKind},
+    gateway::trigger::{agent_id, agent_of_workspace, run_of},
     words::shell_word,
 };
 

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path};
 
 use speclens_schema::{
-    dialect::clawspec::template::QA_INBOX,
     evidence::{Context, TemplateValues},
+    template_syntax::{self, KnownValue},
 };
 use uuid::Uuid;
 
@@ -62,8 +62,11 @@ fn values(
         ("today", today),
         ("now", now),
         ("repo_root", directory.to_string_lossy().into_owned()),
-        ("qa_inbox", QA_INBOX.to_owned()),
     ]);
+    values.extend(template_syntax::known_values().filter_map(|(name, value)| match value {
+        KnownValue::Text(text) => Some((name, text.to_owned())),
+        KnownValue::Date | KnownValue::Time | KnownValue::Root => None,
+    }));
     values.extend(started.map(|started| ("run_started_at", started)));
     if !run_id.is_empty() {
         values.insert("run_id", run_id.to_owned());
@@ -73,7 +76,7 @@ fn values(
 
 #[cfg(test)]
 mod tests {
-    use speclens_schema::dialect::clawspec::config::Config;
+    use speclens_schema::gateway::config::Config;
 
     use super::*;
 

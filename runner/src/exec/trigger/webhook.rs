@@ -7,8 +7,8 @@ use reqwest::{
     header::{CONTENT_TYPE, LOCATION},
 };
 use speclens_schema::{
-    dialect::clawspec::trigger::{Reply, reply},
     evidence::{Capture, Context, Ended, Evidence, Exchange, RunError, RunErrorKind},
+    gateway::trigger::{Reply, reply},
 };
 use tokio::net::TcpStream;
 

@@ -4,8 +4,8 @@ use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use speclens_schema::{
-    dialect::clawspec::config::Config,
     evidence::{Address, Answer, AskedModel, Judge, ModelReply, Need, Observation, ObservationTime, ScoreNeed},
+    gateway::config::Config,
     mask::Secrets,
     settings::Settings,
 };

@@ -275,10 +275,11 @@ mod tests {
 
     use speclens_schema::{
         analysis::Analyzer,
-        dialect::{Dialect, GateOutcome, GateReport, GateSource, ScalarRules},
-        document::{Document, Pointer},
+        document::{Document, Pointer, ScalarRules},
         evidence::Usage,
         files::MemoryFiles,
+        format::Dialect,
+        gates::{GateOutcome, GateReport, GateSource},
         json_schema::SpecFile,
         mask::Secrets,
         settings::Settings,

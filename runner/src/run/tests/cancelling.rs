@@ -6,8 +6,8 @@ use std::{
 };
 
 use speclens_schema::{
-    dialect::Dialect,
     evidence::RunErrorKind,
+    format::Dialect,
     mask::Secrets,
     suite::{Case, Subject},
     verdict::Status,

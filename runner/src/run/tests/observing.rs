@@ -8,9 +8,9 @@ use std::{
 
 use speclens_schema::{
     act::Act,
-    dialect::Dialect,
     document::Pointer,
     evidence::{Answer, Context, Evidence, FilesNeed, Need, ObservationTime, PathState, RunErrorKind},
+    format::Dialect,
     mask::Secrets,
     suite::{Case, Claim, Phase},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},

@@ -4,8 +4,8 @@ use std::{fs, path::Path};
 
 use proptest::prelude::*;
 use speclens_schema::{
-    dialect::CaseOutcome,
     evidence::RunErrorKind,
+    gates::CaseOutcome,
     suite::{Case, Suite},
     verdict::Status,
 };

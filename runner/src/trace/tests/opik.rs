@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use speclens_schema::{
-    dialect::clawspec::config::Opik,
     evidence::{SpanKind, Tokens, TraceMatch},
+    gateway::config::Opik,
 };
 
 use super::{found, identity, no_trace, settings};

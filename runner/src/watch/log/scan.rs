@@ -8,8 +8,8 @@ use std::{
 
 use regex::bytes::{Regex, RegexBuilder};
 use speclens_schema::{
-    dialect::clawspec::gateway_log::{Event, Line, Lineage, RunRelation},
     evidence::LogGap,
+    gateway::log::{Event, Line, Lineage, RunRelation},
 };
 
 /// Number of bytes that are read at once.

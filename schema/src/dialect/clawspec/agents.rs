@@ -6,11 +6,11 @@
 //! agents can be elsewhere and gateways have their own (`main`). Nor is one that differs only in case or separators. A
 //! name is reported if all of its words but one match exactly one directory, and the remaining word is misspelled.
 
-use super::{lower, paths};
 use crate::{
-    dialect::{Directories, Lookup, ScalarRules},
-    document::{Document, NodeRef},
+    document::{Document, NodeRef, ScalarRules},
     files::{FileKind, Files},
+    format::{Directories, Lookup},
+    gateway::workspace,
 };
 
 /// Top-level directories of agents and skills.
@@ -42,7 +42,7 @@ impl Directories for Agents {
             return Some(file);
         }
         let own = words(name);
-        let is_short = paths::is_placed(files) && !own.is_empty() && !name.contains(['/', '{']);
+        let is_short = workspace::is_placed(files) && !own.is_empty() && !name.contains(['/', '{']);
         let mut found = is_short.then(|| self.all(files)).into_iter().flatten();
         let mut named =
             found.by_ref().filter(|(directory, _)| directory.rsplit('/').next().is_some_and(|it| words(it) == own));
@@ -65,7 +65,7 @@ impl Directories for Agents {
 pub(crate) fn look_up(name: &str, files: &dyn Files) -> Lookup {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_/. ".contains(letter);
     let words = words(name.trim_start_matches("./"));
-    if !paths::is_placed(files) || !name.chars().all(is_plain) || words.len() > WORDS {
+    if !workspace::is_placed(files) || !name.chars().all(is_plain) || words.len() > WORDS {
         return Lookup::Unknown;
     }
     // A path may omit the top-level directory.
@@ -95,7 +95,7 @@ pub(crate) fn look_up(name: &str, files: &dyn Files) -> Lookup {
 
 /// Whether the coverage ledger names an agent, regardless of whether the agent exists.
 fn is_in_ledger(name: &[String], files: &dyn Files) -> bool {
-    let set = lower::settings(files).ledger_path.map(|path| path.0);
+    let set = workspace::settings(files).ledger_path.map(|path| path.0);
     set.iter().map(String::as_str).chain(LEDGERS).any(|path| {
         let Ok(bytes) = files.read(path) else { return false };
         let document = Document::read(&String::from_utf8_lossy(&bytes), ScalarRules::Yaml11);

@@ -179,7 +179,7 @@ fn decimal(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{dialect::ScalarRules, document::Document};
+    use crate::document::{Document, ScalarRules};
 
     #[test]
     fn distribution_of_twenty_runs_is_that_of_the_original() {

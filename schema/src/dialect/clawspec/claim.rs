@@ -8,24 +8,23 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{
-    config::{Config, Price},
-    gateway_log::Handoff,
-    statements::Statement,
-    template::{CALLEE_RUN_ID, NoValue, expand},
-};
+use super::{statements::Statement, template::CALLEE_RUN_ID};
 use crate::{
     act::Act,
     document::NodeRef,
     evidence::{AskedModel, Context, FilesNeed, Need, ObservationTime},
     files::{FileKind, Files},
     finding::Report,
+    gateway::{
+        config::{Config, Price},
+        log::Handoff,
+    },
     lint_node::LintNode,
     mask::texts_of,
     problem::Code,
     seen::{Proof, Why},
     settings::{Settings, Shortfall},
-    template::trimmed_placeholders,
+    template::{NoValue, expand_trimmed, trimmed_placeholders},
     verdict::{Check, Judged, Mismatch, Part, Row, Verdict},
 };
 
@@ -121,7 +120,7 @@ impl Scope {
 
     /// Expands the templates of a text.
     pub fn expand(&self, text: &str, context: &Context) -> Result<String, NoValue> {
-        expand(text, |name| match (name, &self.handoff) {
+        expand_trimmed(text, |name| match (name, &self.handoff) {
             ("handoff.from", Some((from, _))) => Some(from.as_str()),
             ("handoff.to", Some((_, to))) => Some(to.as_str()),
             (name, _) => {

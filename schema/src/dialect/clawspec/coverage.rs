@@ -2,10 +2,10 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use super::paths::{document_at, joined};
 use crate::{
     document::{Document, NodeRef, Pointer},
     files::{self, FileKind, Files},
+    gateway::workspace::{document_at, joined},
     lint_node::LintNode,
     new_file::Template,
 };
@@ -200,7 +200,10 @@ pub(crate) fn has_negative(document: &Document) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::Coverage;
-    use crate::{dialect::ScalarRules, document::Document, files::MemoryFiles};
+    use crate::{
+        document::{Document, ScalarRules},
+        files::MemoryFiles,
+    };
 
     const CONTRACT: &str = "scenarios:\n- name: a\n  tags: [negative]\n";
 

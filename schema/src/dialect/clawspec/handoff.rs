@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::assertion::Assertion;
-use crate::dialect::clawspec::words::Heading;
-use crate::words::Name;
+use crate::{dialect::clawspec::words::Heading, words::Name};
 
 /// A ClawSpec handoff contract: `tests/handoffs/*.yaml`, named by a stage of a pipeline.
 ///

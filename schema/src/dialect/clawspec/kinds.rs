@@ -1,12 +1,13 @@
 //! The kinds of files of the format.
 
 use super::{
-    ClawSpec, baselines::Baselines, config::Config, coverage, handoff::HandoffContract, ledger::CoverageLedger,
+    ClawSpec, baselines::Baselines, coverage, handoff::HandoffContract, ledger::CoverageLedger,
     pipeline::PipelineContract, scenarios::ScenarioContract, signs,
 };
 use crate::{
-    dialect::Dialect,
     document::NodeRef,
+    format::Dialect,
+    gateway::config::Config,
     json_schema::generate,
     problem::Code,
     spec_file::{Cases, DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile, SymbolName, SymbolSource},

@@ -5,7 +5,7 @@ use crate::{
     files::{FileKind, Files},
 };
 
-use super::gateway_log::GatewayLog;
+use crate::gateway::log::GatewayLog;
 
 /// Maximum number of targets found.
 const TARGETS: usize = 200;

@@ -14,22 +14,25 @@ use super::{
     assertions::{ArtifactContains, ArtifactExists, DelegationOccurred, ToolNotCalled},
     baselines::Baselines,
     claim::{Scope, Scoring},
-    config::Config,
     drift::Drift,
     handoff::CalleeProduces,
     kinds::ContractFile,
-    paths::{document_at, joined},
     scenarios::{Regression, ScenarioConsistency, TargetType},
     stages::{Condition, Health, Production, StageContract, StageHandoff},
     template::CALLEE_RUN_ID,
-    trigger::{Params, definition_of},
 };
 use crate::{
-    dialect::{Dialect, ScalarRules, lenient::lenient},
-    document::{Document, NodeRef, Pointer, Shape},
+    document::{Document, NodeRef, Pointer, ScalarRules, Shape},
     evidence::ObservationTime,
     files::{self, Files},
+    format::Dialect,
+    gateway::{
+        config::Config,
+        trigger::{Params, definition_of},
+        workspace::{self, document_at, joined},
+    },
     json_schema::SpecFile,
+    lenient::{lenient, value_of},
     settings::Settings,
     suite::{Action, Case, Claim, Inputs, Needed, Phase, Suite, TriggerAction, TriggerKind},
     verdict::Handover,
@@ -52,7 +55,7 @@ pub(crate) struct RootContext {
 impl RootContext {
     /// Reads the context from the root of a document and the settings of its workspace.
     pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
-        let settings = Arc::new(settings(files));
+        let settings = Arc::new(workspace::settings(files));
         let scoring = Scoring::of(workspace);
         let is_pipeline = ContractFile::of(file) == ContractFile::Pipeline;
         let target = document.root().and_then(|root| root.get(if is_pipeline { "pipeline" } else { "target" }));
@@ -89,13 +92,6 @@ impl RootContext {
             poll_ms: self.poll_ms,
         }
     }
-}
-
-/// Returns the settings of the workspace; the defaults if there are none, or if they cannot be read.
-pub fn settings(files: &dyn Files) -> Config {
-    let Some(document) = document_at(Config::FILE, files) else { return Config::default() };
-    let value = document.root().and_then(value_of).unwrap_or_default();
-    lenient(&value).unwrap_or_default()
 }
 
 /// Returns the baselines stored next to a contract; `None` if there are none. The error says why they cannot be read.
@@ -386,11 +382,4 @@ fn whole_file(name: String, action: Action, claims: Vec<Claim>, intact: bool) ->
         action,
         claims,
     }
-}
-
-fn value_of(node: NodeRef<'_>) -> Option<Value> {
-    if node.shape() == Shape::Dangling {
-        return None;
-    }
-    node.to_value().ok()
 }

@@ -23,7 +23,8 @@ use crate::{
     problem::{Code, Severity},
 };
 
-use super::{kinds::ContractFile, paths::is_placed};
+use super::kinds::ContractFile;
+use crate::gateway::workspace::is_placed;
 
 /// Consequence of what ClawSpec's parser or schema does not allow.
 const REJECTED: &str = "ClawSpec rejects the file";

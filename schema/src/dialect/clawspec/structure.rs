@@ -4,10 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::{
-    dialect::ScalarRules,
-    document::{Document, NodeRef, Scalar, Shape},
-};
+use crate::document::{Document, NodeRef, Scalar, ScalarRules, Shape};
 
 /// A failed check.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,8 @@
 //! Template variables (`{{name}}`) in contracts, and where they have a value.
 
-use std::{borrow::Cow, fmt};
-
 use crate::{
     json_schema::SpecFile,
-    template::{KnownValue, MissingValue, TemplateSyntax, Variable, expanded, trimmed_placeholders},
+    template_syntax::{KnownValue, MissingValue, TemplateSyntax, Variable},
 };
 
 const ALL: &[SpecFile] = &[SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_HANDOFF, SpecFile::CLAWSPEC_PIPELINE];
@@ -64,35 +62,4 @@ pub const QA_INBOX: &str = "lumina.qa@agentmail.to";
 /// Returns the variable with this name.
 pub fn variable(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|variable| variable.name == name)
-}
-
-/// Expands the placeholders of a text. The error names the first one without a value.
-pub fn expand<'v>(text: &str, value_of: impl Fn(&str) -> Option<&'v str>) -> Result<String, NoValue> {
-    let placeholders = trimmed_placeholders(text);
-    match placeholders.iter().find(|found| value_of(found.name).is_none()) {
-        Some(missing) => Err(NoValue(missing.name.to_owned())),
-        None => Ok(expanded(text, &placeholders, |name| value_of(name).map(Cow::Borrowed))),
-    }
-}
-
-/// A variable that has no value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoValue(pub String);
-
-impl fmt::Display for NoValue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "`{{{{{}}}}}` has no value", self.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn templates_are_filled_once() {
-        let value = |name: &str| (name == "a").then_some("{{b}}");
-        assert_eq!(expand("x{{a}}y", value), Ok("x{{b}}y".to_owned()));
-        assert_eq!(expand("{{b}}", value), Err(NoValue("b".to_owned())));
-    }
 }

@@ -6,20 +6,17 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     act::Act,
     analysis::Analyzer,
-    dialect::{
-        ScalarRules,
-        clawspec::{
-            claim::{Scope, Scoring},
-            config::Config,
-            measures::Measuring,
-        },
+    dialect::clawspec::{
+        claim::{Scope, Scoring},
+        measures::Measuring,
     },
-    document::Document,
+    document::{Document, ScalarRules},
     evidence::{
         Answer, Capture, Context, Ended, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, Need, Observation,
         ObservationTime, SeenFile, Span, SpanKind, TemplateValues, Tokens, Trace, TraceAnswer, Usage,
     },
     files::MemoryFiles,
+    gateway::config::Config,
     json_schema::SpecFile,
     settings::Settings,
     suite::{Case, Phase},
@@ -232,7 +229,8 @@ fn run_of_the_callee_has_a_value_only_in_a_run_id() {
 
 #[test]
 fn callee_of_an_openclaw_gateway_is_found_by_its_session() {
-    let log = include_str!("gateway_log/tests/openclaw.jsonl").replace("5f469be8-47c7-4000-8944-cb84d06dc022", "r1");
+    let log =
+        include_str!("../../gateway/log/tests/openclaw.jsonl").replace("5f469be8-47c7-4000-8944-cb84d06dc022", "r1");
     check_prohibited(&log, "pass");
     check_prohibited(&log.replace(" tool=read ", " tool=mail.send "), "fail Tool was called: mail.send");
 }

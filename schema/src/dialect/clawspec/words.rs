@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::config::Config;
-use crate::words::words;
+use crate::{gateway::config::of_address, words::words};
 
 words! {
     /// A string of a ClawSpec assertion that must not be empty, in which `{{name}}` is replaced by a value of the run.
@@ -144,27 +143,4 @@ pub(crate) fn not_in_schema(name: &str, underline: &str) -> Value {
 fn and(mut problems: Value, problem: Value) -> Value {
     problems.as_array_mut().into_iter().for_each(|problems| problems.push(problem.clone()));
     problems
-}
-
-/// Returns the problems of an address that does not begin with `http://` or `https://`. A path is relative to the gateway.
-pub(crate) fn of_address() -> Value {
-    let problem = |condition: Value, fix: Option<String>| {
-        let help = match &fix {
-            Some(whole) => format!("write `{whole}`"),
-            None => "begin it with `http://` or `https://`".to_owned(),
-        };
-        json!({
-            "if": condition, "code": "invalid-value", "severity": "warning", "unless-wrong": true,
-            "message": "`{value}` is not a valid URL", "help": help, "fix": fix.map(|whole| json!({ "write": whole })),
-        })
-    };
-    let gateway = format!("{}{{value}}", Config::GATEWAY);
-    json!([
-        problem(json!({ "pattern": "^/" , "not": { "pattern": "://" } }), Some(gateway)),
-        problem(
-            json!({ "pattern": "^[^/{]|^\\{[^{]", "not": { "pattern": "://" } }),
-            Some("http://{value}".to_owned())
-        ),
-        problem(json!({ "pattern": "://", "not": { "pattern": r"^(https?://|\{\{)" } }), None),
-    ])
 }

@@ -6,7 +6,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::words::{Name, SecretPattern, Url, words};
+use crate::{
+    suite::HelpMode,
+    words::{Name, SecretPattern, Shell, Url, words},
+};
 
 use super::{gates::Thresholds, tasks::Task};
 
@@ -231,8 +234,6 @@ words! {
             "safe-if": r"^\s*\$?\{?[A-Za-z_][A-Za-z0-9_]*\}?(=.*)?\s*$",
         },
     }] };
-    /// A shell command.
-    Shell = { "type": "string", "x-shell": true };
     /// The id of a model: `provider/model-id`.
     ModelId = {
         "type": "string",
@@ -261,33 +262,6 @@ words! {
             "mistral/ministral-3b"
         ]
     };
-}
-
-/// Help that a model gets about the program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum HelpMode {
-    /// The prompt contains the parts of the program's help that fit the task, about 4,000 characters.
-    Injected,
-    /// The prompt has only the name and the intent. Looking up help takes one to three turns or more.
-    Discoverable,
-    /// The prompt has only the name and the intent, and does not mention help.
-    #[default]
-    None,
-}
-
-impl HelpMode {
-    /// All modes.
-    pub const ALL: [HelpMode; 3] = [HelpMode::Injected, HelpMode::Discoverable, HelpMode::None];
-
-    /// Returns the word in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            HelpMode::Injected => "injected",
-            HelpMode::Discoverable => "discoverable",
-            HelpMode::None => "none",
-        }
-    }
 }
 
 /// When results are uploaded to the CLIWatch dashboard. Nothing is uploaded here.

@@ -12,8 +12,8 @@ use crate::{
     relations::{Facts, Kind, Named, Topic},
 };
 
-use super::{
-    config::HelpMode,
+use crate::suite::{
+    HelpMode,
     task_files::{self, Target},
 };
 

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use crate::{
     check::amount,
-    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, Limit, count::share},
     document::{NodeRef, Pointer},
+    gates::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, Limit, share},
     suite::Subject,
     verdict::Status,
 };
@@ -262,8 +262,9 @@ impl Gate for Gates {
 mod tests {
     use super::*;
     use crate::{
-        dialect::{RunOutcome, ScalarRules, cli_bench::config::HelpMode},
-        document::Document,
+        document::{Document, ScalarRules},
+        gates::RunOutcome,
+        suite::HelpMode,
     };
 
     /// Parses the subject of a model as reports write it.

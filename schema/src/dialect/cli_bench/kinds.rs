@@ -2,7 +2,7 @@
 
 use super::{CliBench, config::Config, tasks::Tasks};
 use crate::{
-    dialect::Dialect,
+    format::Dialect,
     json_schema::generate,
     kind::{Candidate, Signs, Strength},
     spec_file::{Cases, DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile},

@@ -14,19 +14,23 @@ use super::{
     assertions::{After, Assertion},
     config::Config,
     rules,
-    task_files::{self, Target},
     tasks::Task,
 };
 use crate::{
-    dialect::{Dialect, Gates as AnyGates},
     document::{Document, NodeRef, Pointer, Shape},
     files::Files,
     finding::Report,
+    format::Dialect,
+    gates::Gates as AnyGates,
     json_schema::SpecFile,
+    lenient::value_of,
     problem::Severity,
     script,
     settings::Settings,
-    suite::{Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Needed, Suite, inputs_of_task},
+    suite::{
+        Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Needed, Suite, inputs_of_task,
+        task_files::{self, Target},
+    },
     validate::{self, Definition, is_damaged},
 };
 
@@ -249,10 +253,6 @@ fn environment(node: Option<NodeRef<'_>>) -> BTreeMap<String, String> {
 
 fn texts(node: Option<NodeRef<'_>>) -> Vec<String> {
     node.into_iter().flat_map(NodeRef::items).filter_map(NodeRef::as_str).map(str::to_owned).collect()
-}
-
-fn value_of(node: NodeRef<'_>) -> Option<Value> {
-    (node.shape() != Shape::Dangling).then(|| node.to_value().ok())?
 }
 
 fn part<T: DeserializeOwned>(value: &Value) -> Option<T> {

@@ -8,8 +8,9 @@ use crate::words::TaskName;
 
 use super::{
     assertions::Assertion,
-    config::{Environment, Shell, blank},
+    config::{Environment, blank},
 };
+use crate::words::Shell;
 
 /// A list of cli-bench tasks in a file that a `file://` item of `cli-bench.yaml` names.
 ///

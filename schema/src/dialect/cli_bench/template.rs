@@ -2,7 +2,7 @@
 
 use crate::{
     json_schema::SpecFile,
-    template::{TemplateSyntax, Variable},
+    template_syntax::{TemplateSyntax, Variable},
 };
 
 /// Syntax of the templates.
@@ -19,8 +19,3 @@ pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     known_values: &[],
     missing_value: None,
 };
-
-/// Replaces the placeholder with the absolute path of the working directory.
-pub fn expand(text: &str, directory: &str) -> String {
-    text.replace("{{workdir}}", directory)
-}

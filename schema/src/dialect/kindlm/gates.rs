@@ -5,8 +5,8 @@
 
 use crate::{
     check::{amount, json::number_text},
-    dialect::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, Limit, RunOutcome, count::share},
     document::{NodeRef, Pointer},
+    gates::{CaseOutcome, Count, Gate, GateOutcome, GateReport, GateSource, Limit, RunOutcome, share},
     verdict::{FailureCode, Status, Verdict},
     words::plural,
 };

@@ -2,7 +2,7 @@
 
 use super::{KindLm, config::Config};
 use crate::{
-    dialect::Dialect,
+    format::Dialect,
     json_schema::generate,
     kind::{Candidate, Signs, Strength},
     shape::Shape,

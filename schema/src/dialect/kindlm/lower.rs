@@ -24,10 +24,12 @@ use super::{
     test::Test,
 };
 use crate::{
-    dialect::{Dialect, Gates as AnyGates, lenient::lenient},
     document::{Document, NodeRef, Pointer, Shape},
     evidence::AskedModel,
     files::{FileKind, Files, Resolved, inside},
+    format::Dialect,
+    gates::Gates as AnyGates,
+    lenient::lenient,
     settings::Settings,
     suite::{Action, Case, Claim, CommandAction, Needed, PromptAction, Suite, inputs_of},
     verdict::Check,

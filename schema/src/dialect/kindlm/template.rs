@@ -4,7 +4,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use crate::{
     json_schema::SpecFile,
-    template::{self, TemplateSyntax, Variable},
+    template,
+    template_syntax::{TemplateSyntax, Variable},
 };
 
 /// Commands and prompts.

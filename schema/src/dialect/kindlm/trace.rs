@@ -94,7 +94,7 @@ impl Trace {
     pub fn of(document: &Document) -> Trace {
         let section = document.root().and_then(|root| root.get("trace"));
         let value = section.and_then(|section| section.to_checked_value(usize::MAX).ok());
-        value.and_then(|value| crate::dialect::lenient::lenient(&value)).unwrap_or_default()
+        value.and_then(|value| crate::lenient::lenient(&value)).unwrap_or_default()
     }
 
     /// Returns the port for receiving traces.

@@ -1,10 +1,10 @@
 //! Words without quotes that YAML 1.1 does not read as strings.
 
 use crate::{
-    dialect::Format,
     document::{Scalar, ScalarRules, Style, is_ambiguous},
     edit,
     finding::{Finding, MessageParts, Report},
+    format::Format,
     problem::{Code, Fix},
     shape::Type,
     walk::Value,

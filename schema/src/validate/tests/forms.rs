@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use super::super::*;
-use crate::{dialect::ScalarRules, fixing::replaced, shape::Need};
+use crate::{document::ScalarRules, fixing::replaced, shape::Need};
 
 /// A small schema with the same structure as those of the dialects.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {

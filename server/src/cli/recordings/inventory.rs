@@ -18,7 +18,7 @@ use speclens_runner::{
     report::{json, plain},
 };
 use speclens_schema::{
-    dialect::Dialect,
+    format::Dialect,
     kind::{self, Named},
     mask::Secrets,
     problem::Code,

@@ -8,7 +8,10 @@ use speclens_runner::{
     report::{SuiteReport, human, plain},
     run::{Mode, Options},
 };
-use speclens_schema::{dialect::cli_bench::config::HelpMode, problem::Severity, suite::Action};
+use speclens_schema::{
+    problem::Severity,
+    suite::{Action, HelpMode},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{

@@ -218,7 +218,10 @@ mod tests {
     use serde_json::json;
     use speclens_runner::event::RunResult;
     use speclens_schema::{
-        analysis::Analyzer, dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile,
+        analysis::Analyzer,
+        document::{Document, ScalarRules},
+        files::MemoryFiles,
+        json_schema::SpecFile,
         settings::Settings,
     };
 

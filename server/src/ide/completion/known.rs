@@ -1,7 +1,7 @@
 //! Likely values from files: names in logs, headings of artifacts.
 
 use speclens_schema::{
-    check::headings::headings, document::NodeRef, files::FileKind, json_schema::SpecFile, shape::Shape, template,
+    check::headings::headings, document::NodeRef, files::FileKind, json_schema::SpecFile, shape::Shape, template_syntax,
 };
 
 use crate::ide::{names, values};
@@ -13,7 +13,7 @@ const MAX_FILE_BYTES: usize = 1 << 20;
 /// the author types.
 pub(super) fn logged(kind: &str, file: SpecFile, values: values::Values<'_>) -> Vec<String> {
     let found = file.serves().and_then(|format| {
-        let syntax = template::SYNTAXES.iter().find(|syntax| !syntax.known_values.is_empty());
+        let syntax = template_syntax::syntaxes().find(|syntax| !syntax.known_values.is_empty());
         let path = values.path_with(syntax.map(|syntax| syntax.word), &format.log(values.files)?)?;
         let bytes = values.files.read(&values.files.glob(&path).paths.pop()?).ok()?;
         let text = (bytes.len() <= MAX_FILE_BYTES).then(|| String::from_utf8_lossy(&bytes))?;
@@ -46,7 +46,8 @@ fn artifact(path: &str, shape: &Shape, values: values::Values<'_>) -> Option<Str
     let now = values.path(shape, path).and_then(|path| read(&path).or_else(|| newest(&path)));
     now.or_else(|| {
         let mut pattern = path.to_owned();
-        let placeholders = shape.template().map(|kind| template::placeholders_of(kind, path)).unwrap_or_default();
+        let placeholders =
+            shape.template().map(|kind| template_syntax::placeholders_of(kind, path)).unwrap_or_default();
         for found in placeholders.iter().rev() {
             pattern.replace_range(found.range(), if found.name == "repo_root" { "." } else { "*" });
         }

@@ -1,6 +1,6 @@
 //! Completion inside texts: variables in braces, paths.
 
-use speclens_schema::{document::NodeRef, files::FileKind, template};
+use speclens_schema::{document::NodeRef, files::FileKind, template, template_syntax};
 
 use super::{CompletionKind, List, insert};
 use crate::ide::{line, names};
@@ -24,9 +24,9 @@ impl List<'_> {
         let (line, start) = self.line();
         let before = &line[..self.offset - start];
         let typed = before.len() - before.trim_end_matches(template::is_name_letter).len();
-        let built_in = template::variables(filled_by, self.file);
+        let built_in = template_syntax::variables(filled_by, self.file);
         let opening = &before[..before.len() - typed];
-        let may_be_blank = template::allows_blanks(filled_by);
+        let may_be_blank = template_syntax::allows_blanks(filled_by);
         let opening = if may_be_blank { opening.trim_end_matches(' ') } else { opening };
         if !opening.ends_with("{{") {
             return false;

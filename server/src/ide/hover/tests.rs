@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use speclens_schema::{
-    dialect::Dialect,
     dialect::kindlm::template::expand,
+    format::Dialect,
     settings::{Price, Provider, Settings},
     suite::{Case, Needed},
 };

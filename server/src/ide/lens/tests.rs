@@ -1,7 +1,10 @@
 use std::collections::HashMap;
 
 use expect_test::{Expect, expect};
-use speclens_schema::{dialect::ScalarRules, document::Document, json_schema::SpecFile};
+use speclens_schema::{
+    document::{Document, ScalarRules},
+    json_schema::SpecFile,
+};
 
 use crate::ide::runnable::BrokenTests;
 

@@ -8,10 +8,11 @@ use serde_json::json;
 use speclens_schema::{
     act::Act,
     analysis::Analyzer,
-    dialect::{Dialect, Finding, Format, Lower, MessageParts, Report, ScalarRules},
-    document::{Document, NodeRef, Pointer},
+    document::{Document, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Ended, Evidence, Ran},
     files::{Files, MemoryFiles},
+    finding::{Finding, MessageParts, Report},
+    format::{Dialect, Format, Lower},
     json_schema::{Cases, Empty, FileOwner, FilePatterns, Kind, SpecFile},
     judge::judge,
     kind::{Candidate, Detected, FileContext, Signs, Strength, detect},

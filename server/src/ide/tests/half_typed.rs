@@ -2,7 +2,10 @@
 //! their names (a lens is at each) and their completion.
 
 use speclens_schema::{
-    analysis::Analyzer, dialect::ScalarRules, document::Document, files::MemoryFiles, json_schema::SpecFile,
+    analysis::Analyzer,
+    document::{Document, ScalarRules},
+    files::MemoryFiles,
+    json_schema::SpecFile,
     settings::Settings,
 };
 

@@ -6,8 +6,7 @@
 use std::sync::Arc;
 
 use speclens_schema::{
-    dialect::ScalarRules,
-    document::{Document, NodeRef, Pointer},
+    document::{Document, NodeRef, Pointer, ScalarRules},
     files::MemoryFiles,
     json_schema::SpecFile,
 };

@@ -7,8 +7,8 @@ use std::{
 
 use speclens_schema::{
     analysis::Analyzer,
-    dialect::{ScalarRules, clawspec::config::Config},
-    document::{Document, Encoding, LineColumn, Lines},
+    document::{Document, Encoding, LineColumn, Lines, ScalarRules},
+    gateway::config::Config,
     json_schema::SpecFile,
 };
 use tower_lsp_server::gen_lsp_types::{self as lsp, TextDocumentContentChangeEvent as Change};

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::clawspec::words::{Artifact, Heading, KeyOfFile, Moment, of_any};
 use crate::{
     act::Until,
     check::{
@@ -11,21 +10,17 @@ use crate::{
         python::{NoValue, PythonValue},
         text::{CaseFolded, case_folded},
     },
-    dialect::{
-        ScalarRules,
-        clawspec::{
-            claim::{
-                AssertionType, Fresh, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch, unknown,
-            },
-            paths,
-            statements::{Statement, Subject},
-        },
+    dialect::clawspec::{
+        claim::{AssertionType, Fresh, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch, unknown},
+        statements::{Statement, Subject},
+        words::{Artifact, Heading, KeyOfFile, Moment, of_any},
     },
-    document::{Document, NodeRef, Pointer},
+    document::{Document, NodeRef, Pointer, ScalarRules},
     evidence::{Context, FilesNeed, Need, SeenFile},
     faults,
     files::Files,
     finding::{MessageParts, Report},
+    gateway::workspace,
     lint_node::LintNode,
     problem::Code,
     seen::{Found, Proof, Why},
@@ -473,9 +468,9 @@ impl ArtifactAbsentWords {
     /// Checks the file with the list of words.
     fn lint_source(node: &LintNode<'_>, files: &dyn Files, report: &mut Report) -> Option<()> {
         let (source, place) = (node.text_at("source")?, node.get("key")?);
-        let file = paths::below_root(source).filter(|_| paths::is_placed(files))?;
+        let file = workspace::below_root(source).filter(|_| workspace::is_placed(files))?;
         let key = place.text().filter(|text| !text.is_empty())?;
-        let document = paths::document_at(&file, files).filter(Document::is_intact)?;
+        let document = workspace::document_at(&file, files).filter(Document::is_intact)?;
         let words = match document.find(&key.split('.').fold(Pointer::root(), |at, step| at.key(step))) {
             Some(list) if list.items().next().is_some() => return None,
             Some(_) => MessageParts::new(format!("`{key}` in `{file}` is not a list of words, so nothing is checked")),

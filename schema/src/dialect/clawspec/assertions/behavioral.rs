@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::artifacts::structured;
-use crate::dialect::clawspec::words::{Artifact, PythonPattern, RunText, WebAddress};
 use crate::{
     act::Until,
     check::{
@@ -15,6 +14,7 @@ use crate::{
     dialect::clawspec::{
         claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, unknown},
         statements::{Statement, Subject},
+        words::{Artifact, PythonPattern, RunText, WebAddress},
     },
     evidence::{Address, Context, FilesNeed, Need, ResponseNeed},
     lint_node::LintNode,

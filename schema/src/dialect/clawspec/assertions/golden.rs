@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::artifacts::{appeared, is_zero};
-use crate::dialect::clawspec::words::{Artifact, Moment};
 use crate::{
     act::Until,
     check::{
@@ -14,6 +13,7 @@ use crate::{
     dialect::clawspec::{
         claim::{AssertionType, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown},
         statements::{Statement, Subject},
+        words::{Artifact, Moment},
     },
     evidence::{Context, FilesNeed, Need},
     files::Files,

@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::dialect::clawspec::words::{Artifact, RunText};
 use crate::{
     dialect::clawspec::{
         claim::{AssertionType, Scope, ScopedEvidence, mismatch, skipped, unknown},
-        gateway_log::{Call, RunRelation, SPAWN, Session, Usage},
         statements::{LoggedRun, Statement, Subject},
+        words::{Artifact, RunText},
     },
     evidence::{Context, Need},
     files::Files,
     finding::{MessageParts, Report},
+    gateway::log::{Call, RunRelation, SPAWN, Session, Usage},
     lint_node::LintNode,
     problem::Code,
     seen::Found,

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::clawspec::words::{OneFile, RunText, VariableName, WebAddress};
 use crate::{
     act::Until,
     dialect::clawspec::{
         claim::{AssertionType, Scope, ScopedEvidence, mismatch, unknown},
         statements::{Statement, Subject},
+        words::{OneFile, RunText, VariableName, WebAddress},
     },
     evidence::{Address, Context, FilesNeed, Need, Presence, ResponseNeed, SeenFile, VariablesNeed},
     lint_node::LintNode,

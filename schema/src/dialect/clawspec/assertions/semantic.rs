@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Value, json};
 
-use crate::dialect::clawspec::words::{Artifact, RunText, WebAddress};
 use crate::{
     act::Until,
     check::{
@@ -12,7 +11,10 @@ use crate::{
         score::{self, Score},
         text::shortened,
     },
-    dialect::clawspec::claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
+    dialect::clawspec::{
+        claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
+        words::{Artifact, RunText, WebAddress},
+    },
     evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
     files::Files,
     finding::{MessageParts, Report},

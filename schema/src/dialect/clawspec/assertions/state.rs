@@ -5,18 +5,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::artifacts::{appeared, is_zero, structured, unread};
-use crate::dialect::clawspec::words::{Artifact, Moment};
 use crate::{
     act::Until,
     check::python::PythonValue,
-    dialect::{
-        ScalarRules,
-        clawspec::{
-            claim::{AssertionType, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
-            statements::Statement,
-        },
+    dialect::clawspec::{
+        claim::{AssertionType, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
+        statements::Statement,
+        words::{Artifact, Moment},
     },
-    document::{Document, NodeRef},
+    document::{Document, NodeRef, ScalarRules},
     evidence::{Context, Need},
     files::Files,
     finding::{MessageParts, Report},

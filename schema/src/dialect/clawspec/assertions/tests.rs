@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use crate::{
     act::Act,
     analysis::Analyzer,
-    dialect::{ScalarRules, clawspec::assertion::Assertion},
-    document::Document,
+    dialect::clawspec::assertion::Assertion,
+    document::{Document, ScalarRules},
     evidence::{
         Answer, Capture, Content, Context, Ended, Evidence, FilesAnswer, LinePlace, LogAnswer, LogFile, LogGap,
         ModelReply, Need, Observation, ObservationTime, Presence, QuestionAnswer, ReadFailure, ResponseAnswer,

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{artifacts::structured, behavioral::decided, trace_notes::aligned};
-use crate::dialect::clawspec::words::{CalledTool, OneFile, RouterFile, RunText};
 use crate::{
     act::Until,
     dialect::clawspec::{
         claim::{AssertionType, Scope, ScopedEvidence, lenient_count, mismatch, unknown},
         statements::{Statement, Subject},
+        words::{CalledTool, OneFile, RouterFile, RunText},
     },
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace, UNSEEN_TOOLS},
     lint_node::LintNode,

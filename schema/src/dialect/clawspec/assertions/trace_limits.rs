@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::trace_notes::{by_duration, by_model, by_tokens, shown};
-use crate::dialect::clawspec::words::RunText;
 use crate::{
     check::amount,
     dialect::clawspec::{
         claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, unknown},
-        config::Price,
+        words::RunText,
     },
     evidence::{Need, Span, SpanKind, Tokens, Trace},
+    gateway::config::Price,
     seen::{Found, Observed, Why},
     verdict::{At, Judged, Mismatch, Row},
 };

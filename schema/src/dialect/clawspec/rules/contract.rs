@@ -4,17 +4,12 @@
 use std::{collections::HashSet, sync::Arc};
 
 use crate::{
-    dialect::{
-        ScalarRules,
-        clawspec::{
-            assertions::ToolNotCalled, claim::AssertionType, config::Config, coverage::has_negative, lower::settings,
-            paths,
-        },
-    },
-    document::{Document, NodeRef, Pointer, Shape},
+    dialect::clawspec::{assertions::ToolNotCalled, claim::AssertionType, coverage::has_negative},
+    document::{Document, NodeRef, Pointer, ScalarRules, Shape},
     edit,
     files::{FileKind, Files, matches},
     finding::{MessageParts, Report},
+    gateway::{config::Config, workspace, workspace::settings},
     kind::target_of,
     lint_node::LintNode,
     problem::{Code, Edit, Fix, OtherFile, Severity},
@@ -27,7 +22,7 @@ pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report)
     let siblings = siblings(root, files);
     check_names(root, &siblings, report);
     check_negative(root, &siblings, files, report);
-    if paths::is_placed(files) && root.get("scenarios").is_some() {
+    if workspace::is_placed(files) && root.get("scenarios").is_some() {
         check_discovery(root, files, report);
     }
     if root.find(&["target", "type"]).is_some_and(|kind| kind.text() == Some("agent")) {
@@ -48,14 +43,14 @@ const MAX_FILES: usize = 100;
 
 /// Finds the contracts of the same target, next to a contract and in the target's directory.
 fn siblings(root: &LintNode<'_>, files: &dyn Files) -> Vec<Sibling> {
-    let target = root.find(&["target", "path"]).filter(|_| paths::is_placed(files));
+    let target = root.find(&["target", "path"]).filter(|_| workspace::is_placed(files));
     let Some(target) = target.as_ref().and_then(LintNode::text).filter(|target| !target.is_empty()) else {
         return Vec::new();
     };
-    let patterns = paths::scenario_patterns(files);
+    let patterns = workspace::scenario_patterns(files);
     let here = files.place().rsplit_once('/').map_or("", |(directory, _)| directory).to_owned();
     // Each directory is searched once, however the path is written.
-    let there = paths::below_root(target).map(|target| format!("{target}/tests"));
+    let there = workspace::below_root(target).map(|target| format!("{target}/tests"));
     let mut directories = vec![here];
     directories.extend(there.filter(|there| *there != directories[0]));
     let entries = directories.iter().flat_map(|directory| {
@@ -108,7 +103,7 @@ fn check_names(root: &LintNode<'_>, siblings: &[Sibling], report: &mut Report) {
 
 /// Reports a contract that ClawSpec does not find, or finds twice.
 fn check_discovery(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
-    let patterns = paths::scenario_patterns(files);
+    let patterns = workspace::scenario_patterns(files);
     let has_settings = files.kind(Config::FILE) == Some(FileKind::File);
     // Without settings, the directory in which ClawSpec is started is unknown.
     let is_found = |pattern: &String| {

@@ -2,13 +2,11 @@
 //! claim about negative scenarios.
 
 use crate::{
-    dialect::clawspec::{
-        coverage::{Contracts, base, entries, named_contracts},
-        paths::{is_placed, joined},
-    },
+    dialect::clawspec::coverage::{Contracts, base, entries, named_contracts},
     document::Pointer,
     files::{FileKind, Files},
     finding::{MessageParts, Report},
+    gateway::workspace::{is_placed, joined},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Severity},

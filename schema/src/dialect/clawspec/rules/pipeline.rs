@@ -3,19 +3,16 @@
 use std::sync::Arc;
 
 use crate::{
-    dialect::{
-        Lookup, ScalarRules,
-        clawspec::{
-            agents,
-            paths::{is_placed, joined},
-            stages::Condition,
-            trigger::slug,
-        },
-    },
-    document::Document,
+    dialect::clawspec::{agents, stages::Condition},
+    document::{Document, ScalarRules},
     edit,
     files::{self, FileKind, Files},
     finding::{MessageParts, Relation, Report, Scope},
+    format::Lookup,
+    gateway::{
+        trigger::slug,
+        workspace::{is_placed, joined},
+    },
     lint_node::LintNode,
     new_file::Template,
     problem::{Code, Fix, OtherFile, Severity},

@@ -1,12 +1,10 @@
 //! The target directory of a contract: whether it exists, contains the contract, and passes ClawSpec's structural checks.
 
 use crate::{
-    dialect::clawspec::{
-        paths::{below_root, is_placed},
-        structure,
-    },
+    dialect::clawspec::structure,
     files::{FileKind, Files},
     finding::{MessageParts, Report},
+    gateway::workspace::{below_root, is_placed},
     kind::target_of,
     lint_node::LintNode,
     new_file::{self, Template},

@@ -9,8 +9,7 @@ use serde_json::json;
 use super::{After, Assertion};
 use crate::{
     act::Act,
-    dialect::ScalarRules,
-    document::{Document, Pointer},
+    document::{Document, Pointer, ScalarRules},
     evidence::{
         Answer, Capture, Change, ChangedFile, CommandGap, CommandLog, Content, Ended, EntryKind, Evidence, Exit,
         FileLog, Need, Observation, PathState, Ran,

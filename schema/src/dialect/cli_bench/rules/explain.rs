@@ -1,17 +1,16 @@
 //! What violations of the schema mean in cli-bench: keys and values as in other formats, or at another place.
 
 use crate::{
-    dialect::{
-        Dialect,
-        cli_bench::{asserted, assertions::Assertion, task_files},
-    },
+    dialect::cli_bench::{asserted, assertions::Assertion},
     document::{NodeRef, Pointer, Scalar, Shape},
     edit,
     finding::{Finding, MessageParts, Scope},
+    format::Dialect,
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     rules::unknown_key::{ignored_by, is_explained},
     shape::{Need, Type, scalar, show},
+    suite::task_files,
     validate::{Context, Definition, describe, fix},
     words::{is_negative, opposite_of, same_negation, shell_word},
 };

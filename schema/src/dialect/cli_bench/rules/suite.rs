@@ -1,7 +1,7 @@
 //! The main file without its tasks: models, thresholds, and the working directory.
 
 use crate::{
-    dialect::cli_bench::{config::Config, task_files},
+    dialect::cli_bench::config::Config,
     edit,
     files::{FileKind, Files, Resolved},
     finding::{Finding, MessageParts, Report, Scope},
@@ -12,6 +12,7 @@ use crate::{
     rules::{invalid_path, missing_file::other_kind},
     script,
     shape::{Shape, scalar},
+    suite::task_files,
     validate::line_in_order,
     words::{Search, nearest},
 };

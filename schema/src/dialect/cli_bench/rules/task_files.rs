@@ -3,10 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::cli_bench::{
-        facts::{About, FileFacts, ItemFacts, NoTasks, SuiteFacts, file_facts},
-        task_files::{self, SCHEME, Target, is_pattern, path_of},
-    },
+    dialect::cli_bench::facts::{About, FileFacts, ItemFacts, NoTasks, SuiteFacts, file_facts},
     edit,
     files::{FileKind, Files, Resolved},
     finding::{Finding, MessageParts, Relation, Report, Scope},
@@ -19,6 +16,7 @@ use crate::{
         missing_file::{Missing, ONLY_SLASHES},
     },
     shape::scalar,
+    suite::task_files::{self, SCHEME, Target, is_pattern, path_of},
     words::nearest,
 };
 

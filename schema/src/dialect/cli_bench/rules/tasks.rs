@@ -3,10 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    dialect::cli_bench::{
-        config::HelpMode,
-        facts::{About, ItemFacts, SuiteFacts, TaskFacts},
-    },
+    dialect::cli_bench::facts::{About, ItemFacts, SuiteFacts, TaskFacts},
     document::{NodeRef, Pointer, Scalar, Shape},
     edit,
     finding::{Finding, MessageParts, Report},
@@ -14,6 +11,7 @@ use crate::{
     problem::{Code, Fix, Severity},
     relations::Items,
     shape::scalar,
+    suite::HelpMode,
     validate::describe,
 };
 

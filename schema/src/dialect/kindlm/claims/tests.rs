@@ -3,10 +3,11 @@
 use expect_test::{Expect, expect};
 
 use crate::{
-    dialect::{Dialect, kindlm::lower::tests::lowered},
+    dialect::kindlm::lower::tests::lowered,
     document::Document,
     evidence::{Capture, Evidence, Exit, Ran},
     files::MemoryFiles,
+    format::Dialect,
     judge::judge,
     mask::Secrets,
     suite::Case,

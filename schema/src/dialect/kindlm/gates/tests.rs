@@ -2,8 +2,9 @@
 
 use super::{Gates, fixed};
 use crate::{
-    dialect::{CaseOutcome, Dialect, Gate, GateReport, RunOutcome},
     document::{Document, Pointer},
+    format::Dialect,
+    gates::{CaseOutcome, Gate, GateReport, RunOutcome},
     suite::Subject,
     verdict::{FailureCode, Mismatch, Outcome, Status, Verdict},
 };

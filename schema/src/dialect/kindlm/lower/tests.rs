@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::{RootContext, lower_root, lower_test};
 use crate::{
     act::Act,
-    dialect::Dialect,
     document::{Document, NodeRef, Pointer},
     evidence::{Capture, Evidence, Ran},
     files::{Files, MemoryFiles},
+    format::Dialect,
     settings::Settings,
     suite::{Action, Subject, Suite},
 };

@@ -4,10 +4,10 @@ use super::RUN_ID;
 use crate::{
     dialect::clawspec::{
         claim::{Scope, ScopedEvidence, broken, unknown},
-        gateway_log::{Call, CalleeLog, GatewayLog, RunRelation, Unclear, Usage},
         words::Artifact,
     },
     evidence::{Context, LinePlace, LogAnswer, LogNeed, Need, ReadFailure, Tokens},
+    gateway::log::{Call, CalleeLog, GatewayLog, RunRelation, Unclear, Usage},
     seen::{Found, Observed, Proof, Why},
     verdict::{At, FilePlace, Row},
 };

@@ -134,7 +134,7 @@ fn what_is_masked_could_decide() {
     let mut evidence =
         Evidence { commands: Some(CommandLog { commands: vec![masked], cut: false, unseen: None }), ..ended() };
     evidence.observations = vec![path("login", file("token=abcdefgh")), ran("x", printed(0, "token abcdefgh"))];
-    crate::dialect::Dialect::CLI_BENCH.mask(&mut evidence, &secrets);
+    crate::format::Dialect::CLI_BENCH.mask(&mut evidence, &secrets);
     for (list, expected) in [
         ("- output_contains: token", Status::Pass),
         ("- output_contains: '***'", Status::Unknown),

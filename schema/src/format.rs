@@ -1,23 +1,125 @@
-//! Everything that differs between the formats: one implementation for each.
+//! Formats of test specs: everything that differs between them is one implementation of [`Format`].
 
-use std::fmt::Debug;
+use std::{
+    borrow::Cow,
+    fmt::{self, Debug},
+    hash::{Hash, Hasher},
+    ops::Deref,
+};
 
-use super::{CaseOutcome, Count, GateReport};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Evidence, MaskingLoss},
     files::{self, Files},
     finding::{Finding, Report},
     json_schema::SpecFile,
-    mask::shown,
+    mask::{Secrets, shown},
     pattern::{Pattern, PatternUse},
     problem::{Code, Problem, Severity},
     relations::{CrossItemRule, Facts, Items},
     settings::Settings,
-    suite::{ActionKind, Case, Subject, Suite},
+    suite::{ActionKind, Case, Suite},
+    template_syntax::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
 };
+
+/// A format of test specs: a handle to its implementation.
+#[derive(Clone, Copy)]
+pub struct Dialect(&'static dyn Format);
+
+impl Dialect {
+    /// Returns the format with this implementation.
+    pub const fn of(format: &'static dyn Format) -> Dialect {
+        Dialect(format)
+    }
+
+    /// Returns all formats, in the order of the reference.
+    pub fn all() -> impl Iterator<Item = Dialect> {
+        let mut last = None;
+        let formats = SpecFile::ALL.iter().filter_map(|file| file.dialect());
+        formats.filter(move |dialect| last.replace(*dialect) != Some(*dialect))
+    }
+
+    /// Returns the fallback format for files that belong to none.
+    pub(crate) fn first() -> Dialect {
+        Dialect::all().next().expect("there are formats")
+    }
+
+    pub(crate) fn format(self) -> &'static dyn Format {
+        self.0
+    }
+
+    /// Returns the name of the format in reports.
+    pub fn as_str(self) -> &'static str {
+        self.format().name()
+    }
+
+    /// Masks secrets with asterisks before evidence is judged, recorded or shown. Masked text stays masked.
+    pub fn mask(self, evidence: &mut Evidence, secrets: &Secrets) {
+        evidence.mask(secrets, |written, masked| self.format().concealed(written, masked));
+    }
+}
+
+impl Deref for Dialect {
+    type Target = dyn Format;
+
+    fn deref(&self) -> &(dyn Format + 'static) {
+        self.0
+    }
+}
+
+impl PartialEq for Dialect {
+    fn eq(&self, other: &Dialect) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Dialect {}
+
+impl Hash for Dialect {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+impl Debug for Dialect {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Dialect {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Dialect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dialect, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let unknown = || D::Error::custom(format!("unknown format `{name}`"));
+        Dialect::all().find(|dialect| dialect.as_str() == name).ok_or_else(unknown)
+    }
+}
+
+impl JsonSchema for Dialect {
+    fn schema_name() -> Cow<'static, str> {
+        "Dialect".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let one = |dialect: Dialect| {
+            let description = format!("The format of {}.", dialect.program());
+            json_schema!({ "type": "string", "const": dialect.as_str(), "description": description })
+        };
+        let formats: Vec<Schema> = Dialect::all().map(one).collect();
+        json_schema!({ "description": "A format of test specs.", "oneOf": formats })
+    }
+}
 
 /// Scope of names: the files in which the same name means the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,6 +298,11 @@ pub trait Format: Sync {
         Some(files::inside(path).ok_or("is outside the directory of this file"))
     }
 
+    /// Returns the syntaxes of its templates.
+    fn templates(&self) -> &'static [&'static TemplateSyntax] {
+        &[]
+    }
+
     /// Returns the severity of a file that does not exist before a run.
     fn missing_file(&self) -> Severity {
         Code::MissingFile.severity()
@@ -270,21 +377,4 @@ pub trait Lower: Debug + Sync {
 
     /// Returns the cases of an item of the list, given its location in the document.
     fn cases(&self, item: NodeRef<'_>, at: &Pointer, files: &dyn Files) -> Vec<Case>;
-}
-
-/// Conditions of a suite on its whole run.
-pub trait Gate: Debug + Send + Sync {
-    /// Evaluates a finished run.
-    fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport;
-
-    /// Whether no further attempt can change the result of the gate over the attempts of a subject's model. `made`
-    /// counts the finished attempts, `planned` is the number of all. `false` if there is no such gate.
-    fn is_decided(&self, _subject: &Subject, _made: Count, _planned: usize) -> bool {
-        false
-    }
-
-    /// Whether there is such a gate.
-    fn can_be_decided(&self, _subject: &Subject) -> bool {
-        false
-    }
 }

@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    dialect::{Dialect, ScalarRules},
-    document::{Document, NodeRef},
+    document::{Document, NodeRef, ScalarRules},
     files::{FileKind, Files, Resolved, is_absolute},
+    format::Dialect,
     suite::CaseFile,
 };
 
@@ -169,7 +169,7 @@ pub fn read(path: &str, files: &dyn Files) -> Result<Arc<CaseFile>, String> {
 }
 
 /// Returns the scalar rules of the format.
-pub(super) fn rules() -> ScalarRules {
+pub(crate) fn rules() -> ScalarRules {
     Dialect::CLI_BENCH.scalar_rules()
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::words::of_address;
 use crate::words::{FilePath, Url};
 
 /// The settings of a ClawSpec workspace: `clawspec.yaml`. Its directory is the root of the workspace.
@@ -235,4 +235,27 @@ pub struct Opik {
     pub project_name: Option<String>,
     /// Workspace of the project.
     pub workspace: Option<String>,
+}
+
+/// Returns the problems of an address that does not begin with `http://` or `https://`. A path is relative to the gateway.
+pub(crate) fn of_address() -> Value {
+    let problem = |condition: Value, fix: Option<String>| {
+        let help = match &fix {
+            Some(whole) => format!("write `{whole}`"),
+            None => "begin it with `http://` or `https://`".to_owned(),
+        };
+        json!({
+            "if": condition, "code": "invalid-value", "severity": "warning", "unless-wrong": true,
+            "message": "`{value}` is not a valid URL", "help": help, "fix": fix.map(|whole| json!({ "write": whole })),
+        })
+    };
+    let gateway = format!("{}{{value}}", Config::GATEWAY);
+    json!([
+        problem(json!({ "pattern": "^/" , "not": { "pattern": "://" } }), Some(gateway)),
+        problem(
+            json!({ "pattern": "^[^/{]|^\\{[^{]", "not": { "pattern": "://" } }),
+            Some("http://{value}".to_owned())
+        ),
+        problem(json!({ "pattern": "://", "not": { "pattern": r"^(https?://|\{\{)" } }), None),
+    ])
 }

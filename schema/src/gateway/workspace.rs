@@ -1,12 +1,19 @@
-//! Resolves the paths in contracts.
+//! The settings of a workspace, and paths relative to its root.
 
-use super::lower::settings;
+use super::config::Config;
 use crate::{
-    dialect::ScalarRules,
-    document::Document,
+    document::{Document, ScalarRules},
     files::{Files, without_dots},
+    lenient::{lenient, value_of},
     template::trimmed_placeholders,
 };
+
+/// Returns the settings of the workspace; the defaults if there are none, or if they cannot be read.
+pub fn settings(files: &dyn Files) -> Config {
+    let Some(document) = document_at(Config::FILE, files) else { return Config::default() };
+    let value = document.root().and_then(value_of).unwrap_or_default();
+    lenient(&value).unwrap_or_default()
+}
 
 /// Returns a path relative to the root. `None` if it has templates or wildcards, or is outside of the root.
 pub(crate) fn below_root(path: &str) -> Option<String> {

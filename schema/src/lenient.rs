@@ -5,6 +5,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::document::{NodeRef, Shape};
+
 /// Deserializes a value; for an object that is not valid as a whole, its valid members.
 pub(crate) fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
     if let Ok(read) = T::deserialize(value) {
@@ -18,4 +20,9 @@ pub(crate) fn lenient<T: DeserializeOwned>(value: &Value) -> Option<T> {
     };
     let kept = members.iter().filter(readable).map(|(key, value)| (key.clone(), value.clone())).collect();
     T::deserialize(&Value::Object(kept)).ok()
+}
+
+/// Returns the value of a node. `None` if it has none, or one that is not valid.
+pub(crate) fn value_of(node: NodeRef<'_>) -> Option<Value> {
+    (node.shape() != Shape::Dangling).then(|| node.to_value().ok())?
 }

@@ -12,15 +12,13 @@ use serde_json::{Map, Value, json};
 pub use agent::{agent_id, agent_of_workspace, last_reply, run_of};
 pub use reply::{Reply, reply};
 
-use super::{
-    paths::below_root,
-    template::{NoValue, expand},
-};
 use crate::{
     check::python::{self, PythonValue},
     document::NodeRef,
     files::Files,
+    gateway::workspace::below_root,
     suite::{Inputs, TriggerAction, TriggerKind},
+    template::{NoValue, expand_trimmed},
 };
 
 /// Request of a contract, with its templates expanded.
@@ -35,7 +33,7 @@ pub struct Filled {
 impl Filled {
     /// Expands the templates of an action. The error names the first one without a value.
     pub fn of(action: &TriggerAction, values: &BTreeMap<String, String>) -> Result<Filled, NoValue> {
-        let fill = |text: &str| expand(text, |name| values.get(name).map(String::as_str));
+        let fill = |text: &str| expand_trimmed(text, |name| values.get(name).map(String::as_str));
         let invoke = fill(action.invoke.as_deref().unwrap_or_default())?;
         let params = action.params.as_ref().map(|params| params.filled(&fill)).transpose()?;
         Ok(Filled { invoke, params: params.unwrap_or_default() })
@@ -86,13 +84,13 @@ pub struct Params(Vec<(PythonValue, PythonValue)>);
 
 impl Params {
     /// Reads a node. `None` if it is not a mapping, and an error if ClawSpec cannot read it.
-    pub(super) fn of_node(node: NodeRef<'_>) -> Result<Option<Params>, python::NoValue> {
+    pub(crate) fn of_node(node: NodeRef<'_>) -> Result<Option<Params>, python::NoValue> {
         let PythonValue::Map(members) = PythonValue::of_node(node)? else { return Ok(None) };
         Ok(Some(Params(members)))
     }
 
     /// Returns the data that a pipeline sends.
-    pub(super) fn of_pipeline() -> Params {
+    pub(crate) fn of_pipeline() -> Params {
         Params(vec![(PythonValue::Text("test_mode".to_owned()), PythonValue::Bool(true))])
     }
 
@@ -177,10 +175,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{
-        dialect::ScalarRules,
-        document::{Document, Pointer},
-    };
+    use crate::document::{Document, Pointer, ScalarRules};
 
     fn sent(params: Value) -> Option<Params> {
         let document = Document::read(&params.to_string(), ScalarRules::Yaml11);

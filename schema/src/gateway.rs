@@ -1,0 +1,6 @@
+//! The gateway that runs the targets of a workspace: its settings, the requests that start a target, and its log.
+
+pub mod config;
+pub mod log;
+pub mod trigger;
+pub mod workspace;
