@@ -14,9 +14,8 @@ use std::{
 };
 
 use speclens_schema::{
-    files::{FileKind, Files, Resolved, digest},
+    files::{FileKind, Files, Inputs, Resolved, digest},
     gateway::config::Config,
-    suite::Inputs,
 };
 
 use declared::DeclaredInputs;

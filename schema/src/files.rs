@@ -13,7 +13,10 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use crate::{check::text::hexadecimal, suite::Inputs};
+use crate::check::text::hexadecimal;
+
+/// Files by path, each with a digest of its content.
+pub type Inputs = BTreeMap<String, String>;
 
 /// A view of the files below a suite's directory, for one document of the suite. Every path is
 /// relative to that directory and uses `/`.

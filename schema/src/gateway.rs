@@ -2,5 +2,7 @@
 
 pub mod config;
 pub mod log;
+pub mod params;
+mod python_json;
 pub mod trigger;
 pub mod workspace;

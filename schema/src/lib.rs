@@ -39,6 +39,7 @@ pub mod gateway;
 pub mod gateway_script;
 pub mod json_schema;
 pub mod judge;
+pub mod key_path;
 pub mod kind;
 mod lenient;
 mod lint_node;

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::{
     check::pattern::{EcmaPattern, PatternError, PatternErrorKind, python::PythonPattern},
-    format::Format,
     lint_node::LintNode,
     problem::Severity,
     template::trimmed_placeholders,
@@ -116,11 +115,10 @@ impl Compiled {
 
 impl<'d> Pattern<'d> {
     /// Returns the pattern in a value, in a flavour. `None` if the value itself is invalid.
-    pub(crate) fn of(value: &Value<'_, 'd>, flavour: &str, format: &dyn Format) -> Option<Pattern<'d>> {
+    pub(crate) fn of(value: &Value<'_, 'd>, flavour: &str, usage: PatternUse) -> Option<Pattern<'d>> {
         let shape = value.shape()?;
         let text = value.text.filter(|text| !(text.is_empty() && shape.is_never_empty()))?;
         let searches = shape.searches();
-        let usage = format.pattern_use(searches);
         // A template is replaced by a word.
         let is_template = shape.template().is_some();
         let places = if is_template { trimmed_placeholders(text) } else { Vec::new() };

@@ -6,7 +6,7 @@ use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use serde::Serialize;
 
-use crate::{document::Pointer, fixes, shape::KeyPath, words};
+use crate::{document::Pointer, fixes, key_path::KeyPath, words};
 
 pub use crate::code::{Code, Severity};
 

@@ -30,9 +30,9 @@ use crate::{
     words::URL_BEGINNING,
 };
 
+pub(crate) use crate::key_path::is_marker;
 pub(crate) use condition::{holds, matches, without};
-pub(crate) use key_paths::is_marker;
-pub use key_paths::{KeyPath, all_keys, place_of, places_of};
+pub use key_paths::{all_keys, place_of, places_of};
 pub(crate) use keywords::Compared;
 pub use keywords::Word;
 pub use names::{Advice, OtherName};

@@ -16,7 +16,7 @@ use std::{
 };
 
 pub use action::{
-    Action, ActionKind, AgentAction, AgentSurroundings, CommandAction, Inputs, PromptAction, TriggerAction, TriggerKind,
+    Action, ActionKind, AgentAction, AgentSurroundings, CommandAction, PromptAction, TriggerAction, TriggerKind,
 };
 pub use named::{few_paths_of, inputs_of, inputs_of_task, outputs_of, outsiders_of};
 pub use parts::{Parts, changes};
@@ -27,6 +27,7 @@ pub use written::{WrittenCase, case_items, list_of_cases, name_of_item, written_
 use crate::{
     document::{Document, Pointer},
     evidence::{Context, Need, ObservationTime, merged},
+    files::Inputs,
     format::Dialect,
     gates::Gates,
     gateway::config::Config,

@@ -15,10 +15,7 @@ mod misspelled;
 mod swallowed;
 pub(crate) mod unit;
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    ops::Range,
-};
+use std::collections::{BTreeMap, HashSet};
 
 use jsonschema::{Draft, Registry, RegistryBuilder, ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::{Value, json};
@@ -376,34 +373,6 @@ pub(crate) fn insert_known(root: NodeRef<'_>, file: SpecFile, problem: &mut Prob
     if !problem.fixes.is_empty() && problem.fixes == insertions(&[]) {
         problem.fixes = insertions(known);
     }
-}
-
-/// Returns the bytes to underline for a node: the node if it is on one line, otherwise its head.
-pub(crate) fn place(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
-    let range = root.find(at).map_or(0..0, NodeRef::range);
-    let text = root.document().text();
-    let one_line = range.end <= text.len_bytes() && text.byte_to_line(range.start) == text.byte_to_line(range.end);
-    if range.is_empty() || !one_line { head(root, at) } else { range }
-}
-
-/// Returns the key of a node, or the first line of an item without a key.
-pub(crate) fn head(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
-    let key = at.parent().zip(at.last()).and_then(|(parent, last)| root.find(&parent)?.entry(&last));
-    if let Some(entry) = key {
-        return entry.key.range();
-    }
-    let Some(node) = root.find(at) else { return root.range() };
-    let mut range = node.range();
-    if at.is_root()
-        && let Some(first) = node.entries().next()
-    {
-        range.start = first.key.range().start;
-    }
-    let text = root.document().text();
-    let start = range.start.min(text.len_bytes());
-    let line = text.byte_to_line(start);
-    let words = text.get_byte_slice(start..text.line_to_byte(line + 1)).map(String::from).unwrap_or_default();
-    start..range.end.min(start + words.trim_end().len()).max(start)
 }
 
 #[cfg(test)]

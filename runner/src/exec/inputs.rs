@@ -6,11 +6,11 @@
 use std::{collections::BTreeSet, fs, path::Path, sync::Arc};
 
 use speclens_schema::{
-    files::Files as _,
+    files::{Files as _, Inputs as Digests},
     gateway::trigger::definition_of,
     suite::{
-        AgentAction, CommandAction, Inputs as Digests, TriggerAction, declared_and_named, few_paths_of, inputs_of,
-        inputs_of_task, outputs_of, outsiders_of,
+        AgentAction, CommandAction, TriggerAction, declared_and_named, few_paths_of, inputs_of, inputs_of_task,
+        outputs_of, outsiders_of,
     },
 };
 

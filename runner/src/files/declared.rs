@@ -8,7 +8,7 @@ use std::{
 
 use ignore::WalkBuilder;
 use sha2::{Digest as _, Sha256};
-use speclens_schema::{files, suite::Inputs};
+use speclens_schema::{files, files::Inputs};
 
 use super::{Digests, relative_path, slashed};
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use sha2::{Digest as _, Sha256};
-use speclens_schema::{files::short, suite::Inputs};
+use speclens_schema::files::{Inputs, short};
 
 use super::{
     Digests,

@@ -10,9 +10,10 @@ use std::{
 
 use speclens_schema::{
     evidence::{Context, Ended, Evidence, Need, ObservationTime, Output, PartialRun, RunError, RunErrorKind},
+    files::Inputs,
     gateway::trigger::session_key as session_key_of,
     judge,
-    suite::{Action, Case, Inputs, TriggerKind, program_of},
+    suite::{Action, Case, TriggerKind, program_of},
     verdict::Status,
 };
 

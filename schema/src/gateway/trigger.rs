@@ -1,23 +1,20 @@
 //! The request that starts a target, and the meaning of its response. Pure: the runner sends it.
 
 mod agent;
-mod python_json;
 mod reply;
 
 use std::collections::BTreeMap;
 
-use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub use agent::{agent_id, agent_of_workspace, last_reply, run_of};
 pub use reply::{Reply, reply};
 
 use crate::{
-    check::python::{self, PythonValue},
-    document::NodeRef,
-    files::Files,
-    gateway::workspace::below_root,
-    suite::{Inputs, TriggerAction, TriggerKind},
+    check::python::PythonValue,
+    files::{Files, Inputs},
+    gateway::{params::Params, python_json, workspace::below_root},
+    suite::{TriggerAction, TriggerKind},
     template::{NoValue, expand_trimmed},
 };
 
@@ -74,65 +71,6 @@ impl Filled {
         match self.params.get("task") {
             Some(PythonValue::Text(task)) if !task.trim().is_empty() => Ok(task.clone()),
             Some(_) | None => Err("`sessions_spawn` needs `params.task`, the task of the agent".to_owned()),
-        }
-    }
-}
-
-/// Members of `when.params`, exactly as ClawSpec's YAML reader reads them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Params(Vec<(PythonValue, PythonValue)>);
-
-impl Params {
-    /// Reads a node. `None` if it is not a mapping, and an error if ClawSpec cannot read it.
-    pub(crate) fn of_node(node: NodeRef<'_>) -> Result<Option<Params>, python::NoValue> {
-        let PythonValue::Map(members) = PythonValue::of_node(node)? else { return Ok(None) };
-        Ok(Some(Params(members)))
-    }
-
-    /// Returns the data that a pipeline sends.
-    pub(crate) fn of_pipeline() -> Params {
-        Params(vec![(PythonValue::Text("test_mode".to_owned()), PythonValue::Bool(true))])
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn get(&self, name: &str) -> Option<&PythonValue> {
-        let is_name = |key: &PythonValue| matches!(key, PythonValue::Text(key) if key == name);
-        self.0.iter().find(|(key, _)| is_name(key)).map(|(_, value)| value)
-    }
-
-    fn to_value(&self) -> PythonValue {
-        PythonValue::Map(self.0.clone())
-    }
-
-    /// Expands the templates of all values.
-    fn filled(&self, fill: &impl Fn(&str) -> Result<String, NoValue>) -> Result<Params, NoValue> {
-        let members = self.0.iter().map(|(key, value)| Ok((key.clone(), value.try_map_texts(fill)?)));
-        Ok(Params(members.collect::<Result<_, NoValue>>()?))
-    }
-}
-
-/// Serializes the data for the key of a recording: different data has different forms.
-impl Serialize for Params {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        for_key(&self.to_value()).serialize(serializer)
-    }
-}
-
-fn for_key(value: &PythonValue) -> Value {
-    match value {
-        PythonValue::None => Value::Null,
-        PythonValue::Bool(value) => Value::Bool(*value),
-        PythonValue::Int(digits) => digits.parse::<i64>().map_or_else(|_| json!({ "!!int": digits }), Value::from),
-        PythonValue::Float(value) if value.is_finite() => Value::from(*value),
-        PythonValue::Float(value) => json!({ "!!float": value.to_string() }),
-        PythonValue::Text(text) | PythonValue::Date(text) => Value::from(text.as_str()),
-        PythonValue::List(items) => items.iter().map(for_key).collect(),
-        PythonValue::Map(members) => {
-            let members = members.iter().map(|(key, value)| (python_json::key(key), for_key(value)));
-            Value::Object(members.collect::<Map<_, _>>())
         }
     }
 }

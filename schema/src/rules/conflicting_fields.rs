@@ -5,9 +5,10 @@ use std::ops::Range;
 use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, MessageParts, Relation},
+    lint_node::head,
     problem::Code,
     shape::Shape,
-    validate::{Context, fix, head},
+    validate::{Context, fix},
     words::all_of,
 };
 

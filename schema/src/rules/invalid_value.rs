@@ -4,9 +4,10 @@ use crate::{
     document::{NodeRef, Pointer, Scalar},
     edit,
     finding::{Finding, MessageParts, Report},
+    lint_node::place,
     problem::{Code, Fix},
     shape::{self, Shape, Word},
-    validate::{Context, as_fragment, describe, fix, place},
+    validate::{Context, as_fragment, describe, fix},
     walk::Value,
     words::{begins_like_url, is_surely, listed, opposite_of},
 };

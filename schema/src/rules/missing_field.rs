@@ -3,9 +3,10 @@
 use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, MessageParts},
+    lint_node::head,
     problem::{Code, Fix},
     shape::Shape,
-    validate::{Context, as_fragment, fix, head},
+    validate::{Context, as_fragment, fix},
     words::listed,
 };
 

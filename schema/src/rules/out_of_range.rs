@@ -3,9 +3,10 @@
 use crate::{
     document::{NodeRef, Pointer, Scalar},
     finding::{Finding, MessageParts},
+    lint_node::place,
     problem::{Code, Fix},
     shape::{Shape, Type},
-    validate::{Context, fix, place},
+    validate::{Context, fix},
     words::listed,
 };
 

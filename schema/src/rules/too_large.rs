@@ -3,8 +3,8 @@
 use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, MessageParts},
+    lint_node::head,
     problem::Code,
-    validate::head,
 };
 
 /// Reports a part with nested aliases that expand to more values than the limit.

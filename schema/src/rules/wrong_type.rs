@@ -4,9 +4,10 @@ use crate::{
     document::{NodeRef, Pointer, Scalar, Shape as NodeShape, Style},
     edit,
     finding::{Finding, MessageParts},
+    lint_node::place,
     problem::{Code, Fix},
     shape::{self, Need, Shape, Type},
-    validate::{Context, describe, fix, place, unit, with_article},
+    validate::{Context, describe, fix, unit, with_article},
 };
 
 use super::unquoted_template;

@@ -67,7 +67,7 @@ fn what_is_required_depends_on_the_document() {
 
 #[test]
 fn a_key_is_known_where_it_belongs() {
-    let words = |key| places_of(SpecFile::KINDLM, key).iter().map(KeyPath::words).collect::<Vec<_>>();
+    let words = |key| places_of(SpecFile::KINDLM, key).iter().map(crate::key_path::KeyPath::words).collect::<Vec<_>>();
     assert_eq!(words("contains"), ["under `output`", "under `output`"]);
     assert_eq!(words("timeoutMs"), ["under `defaults`", "under `trace`"]);
     assert_eq!(words("concurrency"), ["under `defaults`"]);

@@ -12,13 +12,11 @@ use super::{
 use crate::{
     check::text::hexadecimal,
     document::Pointer,
+    files::Inputs,
     format::Dialect,
-    gateway::{config::Config, trigger::Params},
+    gateway::{config::Config, params::Params},
     suite::HelpMode,
 };
-
-/// Files by path, each with a digest of its content.
-pub type Inputs = BTreeMap<String, String>;
 
 /// Action of a test.
 #[derive(Clone, Debug, PartialEq, Serialize)]

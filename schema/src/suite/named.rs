@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{AgentAction, Inputs};
-use crate::files::{FileKind, Files, inside};
+use super::AgentAction;
+use crate::files::{FileKind, Files, Inputs, inside};
 
 /// Maximum number of words to check per command.
 const MAX_WORDS: usize = 2_000;

@@ -7,8 +7,9 @@ use crate::{
     files::Files,
     finding::Finding,
     json_schema::SpecFile,
+    key_path::KeyPath,
     rules::{conflicting_fields, invalid_setting, invalid_value, missing_field, out_of_range, unknown_key, wrong_type},
-    shape::{self, KeyPath, Shape, Variant},
+    shape::{self, Shape, Variant},
 };
 
 /// A violation from the validator, before its rule is chosen.

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::{
     document::Pointer,
+    key_path::KeyPath,
     rules::unknown_key,
-    shape::{self, KeyPath},
+    shape,
     words::{are_siblings, is_negative, nearest, opposite_of},
 };
 

@@ -40,7 +40,7 @@ impl Context<'_> {
                 | ViolationKind::Other(_) => {}
             }
         }
-        found.sort_by_key(|(at, _)| super::head(self.node, at).start);
+        found.sort_by_key(|(at, _)| crate::lint_node::head(self.node, at).start);
         found.dedup();
         while let Some((at, outer)) = found.first().cloned() {
             let Some(holder) = at.parent() else { return };

@@ -8,12 +8,12 @@ use std::ops::Range;
 use speclens_schema::{
     directive,
     document::{Document, NodeRef, Pointer, Shape as NodeShape, Step},
-    files::FileKind,
+    files::{FileKind, Inputs},
     json_schema::SpecFile,
     problem::Code,
     script,
     shape::{Need, Shape, Type, Word, show},
-    suite::{Action, CommandAction, Inputs, Suite},
+    suite::{Action, CommandAction, Suite},
     template, template_syntax,
     words::{listed, plural},
 };

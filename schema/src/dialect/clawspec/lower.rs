@@ -24,17 +24,18 @@ use super::{
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules, Shape},
     evidence::ObservationTime,
-    files::{self, Files},
+    files::{self, Files, Inputs},
     format::Dialect,
     gateway::{
         config::Config,
-        trigger::{Params, definition_of},
+        params::Params,
+        trigger::definition_of,
         workspace::{self, document_at, joined},
     },
     json_schema::SpecFile,
     lenient::{lenient, value_of},
     settings::Settings,
-    suite::{Action, Case, Claim, Inputs, Needed, Phase, Suite, TriggerAction, TriggerKind},
+    suite::{Action, Case, Claim, Needed, Phase, Suite, TriggerAction, TriggerKind},
     verdict::Handover,
 };
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     document::{Document, NodeRef, Pointer, Shape},
-    files::Files,
+    files::{Files, Inputs},
     finding::Report,
     format::Dialect,
     gates::Gates as AnyGates,
@@ -28,7 +28,7 @@ use crate::{
     script,
     settings::Settings,
     suite::{
-        Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Inputs, Needed, Suite, inputs_of_task,
+        Action, AgentAction, AgentSurroundings, Case, CaseFile, Claim, Needed, Suite, inputs_of_task,
         task_files::{self, Target},
     },
     validate::{self, Definition, is_damaged},

@@ -5,8 +5,9 @@ use crate::{
     edit,
     finding::MessageParts,
     json_schema::SpecFile,
+    key_path::KeyPath,
     problem::{Fix, Subject},
-    shape::{self, KeyPath, Shape, Type, is_marker},
+    shape::{self, Shape, Type, is_marker},
     validate::{Context, Mapping, could_hold, fix, unit::Unit},
 };
 

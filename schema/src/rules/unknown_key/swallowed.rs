@@ -4,10 +4,11 @@ use crate::{
     document::Pointer,
     edit,
     finding::{Finding, MessageParts, Scope},
+    key_path::KeyPath,
+    lint_node::head,
     names,
     problem::{Code, Fix, Severity},
-    shape::KeyPath,
-    validate::{Context, head},
+    validate::Context,
     words::all_of,
 };
 

@@ -10,7 +10,7 @@ use speclens_schema::{
     analysis::Analyzer,
     document::{Document, NodeRef, Pointer, ScalarRules},
     evidence::{Capture, Ended, Evidence, Ran},
-    files::{Files, MemoryFiles},
+    files::{Files, Inputs, MemoryFiles},
     finding::{Finding, MessageParts, Report},
     format::{Dialect, Format, Lower},
     json_schema::{Cases, Empty, FileOwner, FilePatterns, Kind, SpecFile},
@@ -19,7 +19,7 @@ use speclens_schema::{
     mask::Secrets,
     problem::Code,
     settings::Settings,
-    suite::{Action, ActionKind, Case, Claim, CommandAction, Inputs, Needed, Suite, written_cases},
+    suite::{Action, ActionKind, Case, Claim, CommandAction, Needed, Suite, written_cases},
     validate::Definition,
     verdict::{Check, Mismatch, Row, Status, Verdict},
 };
