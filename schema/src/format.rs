@@ -17,6 +17,7 @@ use crate::{
     finding::{Finding, Report},
     json_schema::SpecFile,
     mask::{Secrets, shown},
+    new_file::Template,
     pattern::{Pattern, PatternUse},
     problem::{Code, Problem, Severity},
     relations::{CrossItemRule, Facts, Items},
@@ -223,6 +224,11 @@ pub trait Format: Sync {
     /// Returns the rules for reading plain scalars.
     fn scalar_rules(&self) -> ScalarRules;
 
+    /// Returns the names of models, by the provider that serves them.
+    fn known_models(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[]
+    }
+
     /// Whether background processes of a test keep running for the tests that follow.
     fn keeps_background(&self) -> bool {
         false
@@ -301,6 +307,11 @@ pub trait Format: Sync {
     /// Returns the syntaxes of its templates.
     fn templates(&self) -> &'static [&'static TemplateSyntax] {
         &[]
+    }
+
+    /// Returns the template with this name in `x-exists` for a missing file.
+    fn new_file(&self, _name: &str) -> Option<Template> {
+        None
     }
 
     /// Returns the severity of a file that does not exist before a run.

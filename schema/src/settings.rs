@@ -15,10 +15,10 @@ use crate::{
     words::{Name, SecretPattern, Url},
 };
 
-mod clawspec;
+mod gateway;
 mod traces;
 
-pub use clawspec::{ClawSpecSettings, Shortfall};
+pub use gateway::{GatewaySettings, Shortfall};
 pub use traces::TraceSources;
 
 /// The settings of a workspace: `speclens.yaml` at its root.
@@ -99,7 +99,8 @@ pub struct Settings {
     /// ```
     pub prices: BTreeMap<String, Price>,
     /// Settings of ClawSpec runs that `clawspec.yaml` does not have.
-    pub clawspec: ClawSpecSettings,
+    #[serde(rename = "clawspec")]
+    pub gateway: GatewaySettings,
     /// Directory of the settings file.
     #[serde(skip)]
     pub directory: Option<PathBuf>,

@@ -279,6 +279,12 @@ impl SpecFile {
         }
     }
 
+    /// Returns the file names of this kind that are the same in every directory: `kindlm.yaml`.
+    pub fn plain_names(self) -> impl Iterator<Item = &'static str> {
+        let names = self.file_patterns().iter().filter_map(|pattern| pattern.strip_prefix("**/"));
+        names.filter(|name| !name.contains(['*', '/']))
+    }
+
     /// Returns the name on the command line, and in the name of the schema.
     pub fn as_str(self) -> &'static str {
         self.0.name

@@ -82,7 +82,8 @@ pub fn allows_blanks(word: &str) -> bool {
     syntax(word).is_some_and(|syntax| syntax.allows_blanks)
 }
 
-pub(crate) fn syntax(word: &str) -> Option<&'static TemplateSyntax> {
+/// Returns the syntax with this name in the schema.
+pub fn syntax(word: &str) -> Option<&'static TemplateSyntax> {
     syntaxes().find(|syntax| syntax.word == word)
 }
 

@@ -13,7 +13,7 @@ use speclens_schema::{
     evidence::{Ended, Evidence, Need, Observation, merged},
     json_schema::SpecFile,
     problem::{Code, Severity},
-    settings::{ClawSpecSettings, Settings, Shortfall},
+    settings::{GatewaySettings, Settings, Shortfall},
     suite::Phase,
     verdict::Status,
 };
@@ -241,8 +241,8 @@ fn assertions_are_judged_as_the_original_judged_them() {
 /// The rows that differ only because a score below its threshold fails here.
 #[test]
 fn scores_below_their_threshold_warn_as_in_the_original_where_settings_say_so() {
-    let clawspec = ClawSpecSettings { thresholds: Shortfall::Warn, ..ClawSpecSettings::default() };
-    let settings = Settings { clawspec, ..Settings::default() };
+    let clawspec = GatewaySettings { thresholds: Shortfall::Warn, ..GatewaySettings::default() };
+    let settings = Settings { gateway: clawspec, ..Settings::default() };
     let mut warned = 0;
     for case in cases() {
         let mut rows = rows_under(&case, &settings);

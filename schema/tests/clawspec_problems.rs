@@ -11,7 +11,7 @@ use speclens_schema::{
     fixing::replaced,
     json_schema::SpecFile,
     problem::{Code, Problem, Severity},
-    settings::{ClawSpecSettings, Settings, TraceSources},
+    settings::{GatewaySettings, Settings, TraceSources},
 };
 
 use golden::{DEMO_SKILL, clawspec_files, clawspec_kind};
@@ -201,9 +201,9 @@ fn assertions_about_a_trace_need_a_source_of_traces() {
     let text =
         contract("skills/demo", "a", "negative").replace("type: file_present, path: x", "type: trace_cost, max_usd: 1");
     let with_port = Settings {
-        clawspec: ClawSpecSettings {
+        gateway: GatewaySettings {
             traces: TraceSources { port: Some(4318), ..TraceSources::default() },
-            ..ClawSpecSettings::default()
+            ..GatewaySettings::default()
         },
         ..Settings::default()
     };

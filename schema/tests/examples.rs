@@ -38,7 +38,7 @@ fn clean(file: SpecFile, path: &str, text: &str, files: &MemoryFiles, allowed: &
     let document = Document::read(text, file.scalar_rules());
     // The gateway of the examples sends traces.
     let mut settings = Settings::default();
-    settings.clawspec.gateway = Some(FilePath("demo.gateway.yaml".to_owned()));
+    settings.gateway.gateway = Some(FilePath("demo.gateway.yaml".to_owned()));
     let mut analysis = Analyzer::new(file).analyze(&document, &files, &settings);
     analysis.problems.retain(|problem| problem.code != Code::UpstreamDiffers && !allowed.contains(&problem.code));
     assert!(analysis.problems.is_empty(), "{path}\n{}", common::render(text, &analysis.problems));

@@ -181,7 +181,7 @@ pub(crate) fn models(settings: &Arc<Settings>, requests: usize) -> Models {
 
 pub(crate) fn gateway(config: &Config, settings: &Settings, base_url: Option<&str>) -> Gateway {
     let gateway = Gateway::of(config, variable, base_url);
-    match (&settings.clawspec.gateway, &settings.directory, base_url) {
+    match (&settings.gateway.gateway, &settings.directory, base_url) {
         (Some(script), Some(directory), None) => gateway.with_script(directory.join(&**script), script.0.clone()),
         (Some(_) | None, _, _) => gateway,
     }
@@ -191,7 +191,7 @@ pub(crate) fn gateway(config: &Config, settings: &Settings, base_url: Option<&st
 fn traces(settings: &Settings, gateway: Option<&Gateway>) -> TraceSettings {
     let Some(gateway) = gateway else { return TraceSettings::default() };
     let directory = settings.directory.clone().unwrap_or_default();
-    let mut sources = settings.clawspec.traces.clone();
+    let mut sources = settings.gateway.traces.clone();
     if gateway.is_scripted() {
         // Its spans need a receiver; any free port will do.
         sources.port.get_or_insert(0);

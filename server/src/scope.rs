@@ -191,7 +191,7 @@ impl Scopes {
         has_name && {
             let scope = self.place(path, text, SpecFile::GATEWAY, None);
             let settings = settings_for(&Reach::of(&scope, &self.folders())).settings;
-            let named = settings.directory.as_ref().zip(settings.clawspec.gateway.as_ref());
+            let named = settings.directory.as_ref().zip(settings.gateway.gateway.as_ref());
             named.is_some_and(|(directory, gateway)| lexical(&directory.join(&gateway.0)) == path)
         }
     }

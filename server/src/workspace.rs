@@ -369,7 +369,7 @@ impl Workspace {
         let directory = self.settings.directory.as_deref()?;
         let mut entries = self.settings.inputs.clone();
         // It decides the result of a run, like a declared input.
-        entries.extend(self.settings.clawspec.gateway.as_ref().map(|script| script.0.clone()));
+        entries.extend(self.settings.gateway.gateway.as_ref().map(|script| script.0.clone()));
         (!entries.is_empty()).then(|| Declared::new(directory, &entries))
     }
 

@@ -144,7 +144,7 @@ impl Connection<'_> {
     /// Returns the traces that name the run or its session, whenever they began.
     async fn naming(&self, clues: &TraceClues) -> Result<Vec<OpikTrace>, String> {
         if let Some(run) = clues.run_id.as_deref().filter(|run| !run.is_empty()) {
-            let tag = format!("clawspec:{run}");
+            let tag = opik::run_tag(run);
             for search in [Search::Tag(&tag), Search::Metadata("runId", run), Search::Input(run)] {
                 let found = self.traces(search).await?;
                 if !found.is_empty() {

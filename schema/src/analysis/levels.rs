@@ -25,8 +25,8 @@ impl<'s> Levels<'s> {
         let is_met = problem.only_with.is_none_or(|condition| match condition {
             SettingsCondition::Compat => self.settings.has_to_be_read(self.dialect),
             SettingsCondition::NoJudge => self.settings.judge.is_none(),
-            SettingsCondition::Traces => self.settings.clawspec.has_traces(),
-            SettingsCondition::NoTraces => !self.settings.clawspec.has_traces(),
+            SettingsCondition::Traces => self.settings.gateway.has_traces(),
+            SettingsCondition::NoTraces => !self.settings.gateway.has_traces(),
         });
         !is_met || (!self.is_saved && problem.code == Code::MissingFile)
     }

@@ -17,6 +17,7 @@ pub(crate) mod ledger;
 pub(crate) mod likely;
 pub mod lower;
 pub mod measures;
+pub(crate) mod new_file;
 pub mod pipeline;
 pub(crate) mod rules;
 pub mod scenarios;
@@ -39,6 +40,7 @@ use crate::{
     gateway::{config::Config, trigger::last_reply, workspace},
     json_schema::SpecFile,
     lint_node::LintNode,
+    new_file::Template,
     pattern::{Invalid, LetterCase, PatternUse},
     problem::{Problem, Severity},
     relations::{CrossItemRule, Facts},
@@ -87,6 +89,14 @@ impl Format for ClawSpec {
         is_refusal.then_some(
             "ClawSpec requires a tag with the name `negative`, so it cannot be renamed; edit individual tags instead",
         )
+    }
+
+    fn new_file(&self, name: &str) -> Option<Template> {
+        match name {
+            "golden" => Some(new_file::GOLDEN),
+            "soul" => Some(new_file::SOUL),
+            _ => None,
+        }
     }
 
     fn templates(&self) -> &'static [&'static TemplateSyntax] {

@@ -57,6 +57,10 @@ impl Format for KindLm {
         Some(Starter { docs: "`kindlm.yaml`", files: FILES })
     }
 
+    fn known_models(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        providers::MODELS
+    }
+
     fn templates(&self) -> &'static [&'static TemplateSyntax] {
         &[&template::VARS, &template::BODY]
     }

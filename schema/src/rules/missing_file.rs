@@ -53,7 +53,8 @@ pub(crate) fn check(value: &Value<'_, '_>, kind: &str, format: &dyn Format, file
         }
         Resolved::Found { is_far: false, .. } => {}
         Resolved::Nothing => {
-            let missing = Missing::of(path, &normal, wanted, Template::called(first), files);
+            let first = if first == "directory" { Some(Template::Directory) } else { format.new_file(first) };
+            let missing = Missing::of(path, &normal, wanted, first, files);
             // For an expanded path, the result says more.
             let path = if path.contains("{{") { normal } else { path.to_owned() };
             report.push(Missing { path, severity: format.missing_file(), ..missing }.at(&value.lint_node()));

@@ -19,11 +19,12 @@ pub(crate) struct Suite {
     pub(crate) is_named: bool,
 }
 
-/// Returns the suite of a script if all of its tasks can be read. A KindLM suite may use a script too, so
+/// Returns the suite of a script if all of its tasks can be read. A suite of another format may use a script too, so
 /// there is no result next to one.
 pub(super) fn of(files: &dyn Files) -> Option<Suite> {
     let path = files.main()?.to_owned();
-    if ["kindlm.yaml", "kindlm.yml"].into_iter().any(|name| files.kind(name).is_some()) {
+    let others = SpecFile::ALL.iter().filter(|file| file.is_suite() && file.dialect() != SpecFile::CLI_BENCH.dialect());
+    if others.flat_map(|file| file.plain_names()).any(|name| files.kind(name).is_some()) {
         return None;
     }
     let main = document(&files.read(&path).ok()?)?;

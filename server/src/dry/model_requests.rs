@@ -8,7 +8,7 @@ use speclens_runner::{
     report::{human::dollars, plain},
 };
 use speclens_schema::{
-    dialect::clawspec::template, evidence::TemplateValues, mask::Secrets, script, settings::Price, suite::program_of,
+    evidence::TemplateValues, mask::Secrets, script, settings::Price, suite::program_of, template_syntax,
 };
 
 use super::{Action, Case, Context, ObservationTime, Subject, UsageBound, word};
@@ -93,8 +93,10 @@ impl ModelRequests {
 
 /// Returns a context without a particular run: each template has a value, so that every question is counted.
 fn any_run() -> Context {
-    let values: BTreeMap<String, String> =
-        template::VARIABLES.iter().map(|variable| (variable.name.to_owned(), variable.name.to_owned())).collect();
+    let values: BTreeMap<String, String> = template_syntax::syntaxes()
+        .flat_map(|syntax| syntax.variables)
+        .map(|variable| (variable.name.to_owned(), variable.name.to_owned()))
+        .collect();
     let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: Some(0) };
     Context { templates: Some(templates), ..Context::default() }
 }

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use speclens_schema::{
-    dialect::kindlm,
     document::{Document, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     names::{self, Role},
     shape::{Shape, Type, Word},
+    template::variable_names,
 };
 
 /// A name and the node it refers to.
@@ -60,7 +60,7 @@ pub(crate) fn variables<'d>(document: &'d Document, at: &Pointer, shape: &Shape)
 pub(crate) fn used_in_prompts(document: &Document) -> Vec<String> {
     let prompts = document.root().and_then(|root| root.get("prompts")).into_iter().flat_map(NodeRef::entries);
     let texts = prompts.flat_map(|prompt| prompt.value.entries()).filter_map(|entry| entry.value.text());
-    distinct(texts.flat_map(kindlm::template::names).map(str::to_owned))
+    distinct(texts.flat_map(variable_names).map(str::to_owned))
 }
 
 /// Returns the names that a test needs values for: those in its command, and in the prompt that it refers to.
@@ -71,7 +71,7 @@ pub(crate) fn needed_by(document: &Document, test: NodeRef<'_>) -> Vec<String> {
     if let Some(prompt) = prompt.and_then(|name| prompts?.get(name)) {
         texts.extend(prompt.entries().filter_map(|entry| entry.value.text()));
     }
-    distinct(texts.into_iter().flat_map(kindlm::template::names).map(str::to_owned))
+    distinct(texts.into_iter().flat_map(variable_names).map(str::to_owned))
 }
 
 /// Returns texts in order, each once.

@@ -230,7 +230,7 @@ impl Candidate for OpikTrace {
     }
 
     fn names_run(&self, run: &str) -> bool {
-        let tag = format!("clawspec:{run}");
+        let tag = run_tag(run);
         self.tags.iter().flatten().any(|it| *it == tag || it == run)
             || self.says(&["runId", "run_id"], run)
             || !run.is_empty() && !self.input.is_null() && self.input.to_string().contains(run)
@@ -252,4 +252,8 @@ impl Candidate for OpikTrace {
         let named = SESSIONS.iter().filter_map(|key| self.metadata.get(key)?.as_str());
         self.thread_id.as_deref().into_iter().chain(named).collect()
     }
+}
+/// Returns the tag that ClawSpec gives to the trace of a run.
+pub fn run_tag(run: &str) -> String {
+    format!("clawspec:{run}")
 }

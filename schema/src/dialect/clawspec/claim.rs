@@ -105,10 +105,7 @@ pub struct Scoring {
 impl Scoring {
     /// Reads the values from the settings of a workspace.
     pub fn of(settings: &Settings) -> Scoring {
-        Scoring {
-            judge: settings.judge.as_deref().and_then(AskedModel::of_id),
-            shortfall: settings.clawspec.thresholds,
-        }
+        Scoring { judge: settings.judge.as_deref().and_then(AskedModel::of_id), shortfall: settings.gateway.thresholds }
     }
 }
 

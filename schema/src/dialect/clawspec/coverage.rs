@@ -3,6 +3,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use crate::{
+    dialect::clawspec::new_file,
     document::{Document, NodeRef, Pointer},
     files::{self, FileKind, Files},
     gateway::workspace::{document_at, joined},
@@ -147,11 +148,11 @@ pub(crate) fn entries<'d>(root: &LintNode<'d>) -> Vec<(String, LintNode<'d>)> {
 /// Returns the contracts that an entry names and that count for its tier, each with the template for a new one.
 pub(crate) fn named_contracts<'d>(item: &LintNode<'d>) -> Vec<(GapKind, LintNode<'d>, Template)> {
     let at = |key: &str| item.find(&["contracts", key]);
-    let mut named = vec![(GapKind::ScenarioFile, at("scenario_file"), Template::Scenarios)];
+    let mut named = vec![(GapKind::ScenarioFile, at("scenario_file"), new_file::SCENARIOS)];
     if item.text_at("tier") == Some("orchestrator") {
-        named.push((GapKind::PipelineFile, at("pipeline_file"), Template::Pipeline));
+        named.push((GapKind::PipelineFile, at("pipeline_file"), new_file::PIPELINE));
         let handoffs = at("handoff_files").map(|list| list.items()).unwrap_or_default();
-        named.extend(handoffs.into_iter().map(|file| (GapKind::HandoffFile, Some(file), Template::Handoff)));
+        named.extend(handoffs.into_iter().map(|file| (GapKind::HandoffFile, Some(file), new_file::HANDOFF)));
     }
     named.into_iter().filter_map(|(kind, file, template)| Some((kind, file?, template))).collect()
 }

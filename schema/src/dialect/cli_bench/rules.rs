@@ -6,8 +6,8 @@
 mod assertions;
 pub(crate) mod commands;
 mod explain;
-mod suite;
-mod task_files;
+pub(crate) mod suite;
+pub(crate) mod task_files;
 mod tasks;
 pub(crate) mod workdir;
 

@@ -21,7 +21,7 @@
 mod command;
 mod expectations;
 mod prompts;
-mod schema_files;
+pub(crate) mod schema_files;
 mod sections;
 mod tool_calls;
 

@@ -29,7 +29,8 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(compared) = value.compared() else { return };
     let Some((meaning, severity)) = meaning(node, text, compared) else { return };
     let is_older = node.document().rules() == ScalarRules::Yaml11 && is_ambiguous(text);
-    let note = is_older.then_some("ClawSpec reads YAML 1.1");
+    let program = value.file().dialect().map(|format| format.program());
+    let note = program.filter(|_| is_older).map(|program| format!("{program} reads YAML 1.1"));
     let quoted = serde_json::Value::from(text).to_string();
     let (message, help) = match meaning {
         Meaning::Text(shown) => (format!("`{text}` is compared as `{shown}`"), format!("write `{quoted}`")),

@@ -1,6 +1,6 @@
 //! Completion inside texts: variables in braces, paths.
 
-use speclens_schema::{document::NodeRef, files::FileKind, template, template_syntax};
+use speclens_schema::{document::NodeRef, files::FileKind, json_schema::SpecFile, template, template_syntax};
 
 use super::{CompletionKind, List, insert};
 use crate::ide::{line, names};
@@ -134,8 +134,9 @@ impl List<'_> {
     /// Whether a file is the document itself or a main file beside it, which a path never means.
     pub(super) fn file_is_own(&self, directory: &str, name: &str) -> bool {
         let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+        let mains = SpecFile::ALL.iter().filter(|file| file.is_suite() || file.is_settings());
         path == self.values.files.place()
-            || (directory.is_empty() && matches!(name, "kindlm.yaml" | "kindlm.yml" | "speclens.yaml"))
+            || (directory.is_empty() && mains.flat_map(|file| file.plain_names()).any(|main| main == name))
     }
 
     /// Returns the cursor's line, and its start.

@@ -3,10 +3,10 @@
 use std::{collections::HashSet, ops::Range};
 
 use speclens_schema::{
-    dialect::kindlm::providers::MODELS,
     document::{NodeRef, Pointer, Step},
     script,
     shape::{Need, Shape, Type, Variant, Word, scalar, show},
+    template_syntax,
 };
 
 use super::{CompletionKind, List, forms::Tagged, insert, known};
@@ -194,7 +194,8 @@ impl List<'_> {
         let Some(key) = shape.model_of() else { return false };
         let holder = self.context.at.parent();
         let provider = holder.and_then(|model| self.document.find(&model)?.get(key)?.text());
-        for (served_by, names) in MODELS.iter().filter(|(name, _)| provider.is_none_or(|provider| provider == *name)) {
+        let models = self.file.dialect().map(|format| format.known_models()).unwrap_or_default();
+        for (served_by, names) in models.iter().filter(|(name, _)| provider.is_none_or(|provider| provider == *name)) {
             for name in *names {
                 self.found(1, name, &format!("model of {served_by}"));
             }
@@ -356,8 +357,13 @@ impl List<'_> {
         const MAX_NEARBY_BYTES: usize = 32 * 1024;
         const MAX_WORD_BYTES: usize = 80;
         const MAX_VALUES: usize = 20;
-        let is_name =
-            matches!(shape.word(), None | Some(Word::Template("clawspec") | Word::File(_) | Word::Refers(TOOLS)));
+        let is_name = match shape.word() {
+            None | Some(Word::File(_)) => true,
+            Some(Word::Refers(kind)) => kind == TOOLS,
+            // Variables that a run defines are names, those of an author are texts.
+            Some(Word::Template(word)) => template_syntax::syntax(word).is_some_and(|it| !it.known_values.is_empty()),
+            Some(Word::Pattern(_) | Word::Defines(_) | Word::Shell) => false,
+        };
         let field = |at: &Pointer| at.steps().filter_map(|step| step.key().map(str::to_owned)).last();
         let Some(own) = field(&self.context.at).filter(|_| is_name && shape.kind() == Type::Text) else { return };
         // Names of one kind are under several keys, and some of these keys have other values as well.

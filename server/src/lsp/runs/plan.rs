@@ -207,7 +207,7 @@ pub(in crate::lsp) fn decide(snapshot: &Snapshot, wanted: &Wanted, operation: Op
         Refusal::Settings(file) => Refused::Because(lsp::MessageType::Error, job::settings_sentence(&file)),
         Refusal::Suite => Refused::warning("the suite has errors; fix them first"),
     })?;
-    let is_reported = prepared.settings().clawspec.editor_reports && operation.is_reported();
+    let is_reported = prepared.settings().gateway.editor_reports && operation.is_reported();
     Ok(Plan {
         uri: snapshot.uri.0.clone(),
         version: snapshot.version,

@@ -1,13 +1,14 @@
 //! The target directory of a contract: whether it exists, contains the contract, and passes ClawSpec's structural checks.
 
 use crate::{
+    dialect::clawspec::new_file as new_files,
     dialect::clawspec::structure,
     files::{FileKind, Files},
     finding::{MessageParts, Report},
     gateway::workspace::{below_root, is_placed},
     kind::target_of,
     lint_node::LintNode,
-    new_file::{self, Template},
+    new_file,
     problem::{Code, Fix, Severity},
     shape::scalar,
     words::nearest_file,
@@ -116,7 +117,7 @@ impl Target<'_> {
             let fix = Fix::guess(format!("change it to `{near}`"), edits);
             (!is_said).then_some(Fix { preferred: here.is_none(), ..fix })
         });
-        let template = if self.definition == "SOUL.md" { Template::Soul } else { Template::Skill };
+        let template = if self.definition == "SOUL.md" { new_files::SOUL } else { new_files::SKILL };
         let words = MessageParts::new(message).note("ClawSpec refuses to run this target");
         words.fix(to_here).fix(to_near).fix(new_file::creation(file, template, files))
     }

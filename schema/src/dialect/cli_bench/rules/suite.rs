@@ -17,6 +17,9 @@ use crate::{
     words::{Search, nearest},
 };
 
+/// A scripted model, in place of a missing one.
+pub(crate) const SCRIPT: Template = Template::File(|_| include_str!("../new_file/script.yaml.txt").to_owned());
+
 /// Key of the models.
 const PROVIDERS: &str = "providers";
 
@@ -119,7 +122,7 @@ pub(crate) fn check_model(model: &LintNode<'_>, files: &dyn Files, report: &mut 
                 Some(near) => words.remedy(format!("change it to `{near}`"), Fix::guess, model.replaced(scalar(near))),
                 None => words,
             };
-            let words = words.fix(new_file::creation(&normal, Template::Script, files));
+            let words = words.fix(new_file::creation(&normal, SCRIPT, files));
             report.push(model.problem(Code::MissingFile, words));
         }
     }

@@ -20,6 +20,9 @@ use crate::{
     words::nearest,
 };
 
+/// A task file, in place of a missing one.
+pub(crate) const TASKS: Template = Template::File(|_| include_str!("../new_file/tasks.yaml.txt").to_owned());
+
 /// Checks an item of `tasks`, if it names files.
 pub(crate) fn check_item(item: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     check_mapping(item, report);
@@ -33,7 +36,7 @@ pub(crate) fn check_item(item: &LintNode<'_>, files: &dyn Files, report: &mut Re
             report.push(item.problem(Code::InvalidPath, words));
         }
         Target::Missing(normal) => {
-            let missing = Missing::of(path, normal, FileKind::File, Some(Template::Tasks), files);
+            let missing = Missing::of(path, normal, FileKind::File, Some(TASKS), files);
             report.push(Missing { scheme: SCHEME, ..missing }.at(item));
         }
         Target::NoFile(_) => {
@@ -87,9 +90,10 @@ fn check_mapping(item: &LintNode<'_>, report: &mut Report) {
 /// Returns the problem of a pattern without matches.
 fn no_match(item: &LintNode<'_>, path: &str, files: &dyn Files) -> Finding {
     let is_simple = |pattern: &String| !pattern.contains(['?', '[']) && !pattern.starts_with("..");
-    let creation = task_files::normalize(path, files).ok().filter(is_simple).and_then(|pattern| {
-        new_file::creation(&pattern.replace("**/", "").replace('*', "first"), Template::Tasks, files)
-    });
+    let creation = task_files::normalize(path, files)
+        .ok()
+        .filter(is_simple)
+        .and_then(|pattern| new_file::creation(&pattern.replace("**/", "").replace('*', "first"), TASKS, files));
     let words = MessageParts::new(format!("no file matches `{path}`"));
     let words = if path.contains('\\') { words.note(ONLY_SLASHES) } else { words };
     let words = match similar_pattern(path, files) {

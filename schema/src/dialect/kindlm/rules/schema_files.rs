@@ -15,6 +15,9 @@ use crate::{
     rules::missing_file::{Missing, other_kind},
 };
 
+/// A JSON Schema, in place of a missing one.
+pub(crate) const NEW: Template = Template::File(|_| include_str!("../new_file/schema.json.txt").to_owned());
+
 /// What is said of a valid schema file.
 #[derive(Clone, Debug)]
 struct SchemaFacts {
@@ -68,7 +71,7 @@ fn check_path(file: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
                 .note("editors do not read it; `speclens check` and `speclens run` do");
             file.problem(Code::InvalidPath, words).with_severity(Severity::Warning)
         }
-        Resolved::Nothing => Missing::of(path, &normal, FileKind::File, Some(Template::JsonSchema), files).at(file),
+        Resolved::Nothing => Missing::of(path, &normal, FileKind::File, Some(NEW), files).at(file),
     });
 }
 

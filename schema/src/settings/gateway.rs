@@ -14,7 +14,7 @@ use crate::words::FilePath;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ClawSpecSettings {
+pub struct GatewaySettings {
     /// Outcome of an assertion with a score below its threshold.
     ///
     /// `artifact_matches_golden`, `llm_judge` and `agent_identity_consistent` have a threshold. ClawSpec only warns, so
@@ -38,7 +38,7 @@ pub struct ClawSpecSettings {
     pub editor_reports: bool,
 }
 
-impl ClawSpecSettings {
+impl GatewaySettings {
     /// Whether there is a source of traces besides those in `clawspec.yaml`.
     pub(crate) fn has_traces(&self) -> bool {
         self.traces != TraceSources::default() || self.gateway.is_some()
