@@ -10,6 +10,7 @@ pub(crate) mod invalid_path;
 pub(crate) mod invalid_pattern;
 pub(crate) mod invalid_setting;
 pub(crate) mod invalid_value;
+pub(crate) mod merge_key;
 pub(crate) mod missing_field;
 pub(crate) mod missing_file;
 pub(crate) mod missing_variable;

@@ -373,6 +373,13 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
+/// Returns a text as lower-case letters and digits, with `-` between words.
+pub fn slug(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

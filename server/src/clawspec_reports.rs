@@ -18,10 +18,11 @@ use speclens_schema::{
     evidence::{Evidence, PartialRun},
     files::Files,
     format::Dialect,
+    gateway::config::Config,
     gateway::workspace,
-    gateway::{config::Config, trigger::slug},
     judge::Judged,
     suite::{Action, Case},
+    words::slug,
 };
 
 /// The variable that names the directory of reports.

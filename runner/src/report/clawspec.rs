@@ -5,11 +5,11 @@ use std::fmt::Write;
 use speclens_schema::{
     dialect::clawspec::stages::StageHandoff,
     evidence::{Answer, Evidence},
-    gateway::trigger::slug,
     judge::Judged,
     shape::scalar,
     suite::{Action, Case, Claim, Phase, TriggerKind},
     verdict::{Handover, Status},
+    words::slug,
 };
 
 use crate::event::{Origin, RunResult};

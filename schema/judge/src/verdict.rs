@@ -28,7 +28,9 @@ pub trait Check: Send + Sync + std::fmt::Debug {
     fn check(&self, act: Act<'_>) -> Vec<Verdict>;
 
     /// Returns all texts in the claim that are compared with observations. A secret in them is masked in the verdicts.
-    fn texts(&self) -> Vec<String>;
+    fn texts(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Returns the minimum score, if a score decides.
     fn threshold(&self) -> Option<f64> {
@@ -104,6 +106,23 @@ pub struct Mismatch {
 }
 
 impl Mismatch {
+    /// A mismatch without notes and help.
+    pub fn new(message: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Mismatch {
+        Mismatch { message: message.into(), expected: expected.into(), actual: actual.into(), ..Mismatch::default() }
+    }
+
+    /// Adds explanations.
+    #[must_use]
+    pub fn notes(self, notes: impl IntoIterator<Item = String>) -> Mismatch {
+        Mismatch { notes: self.notes.into_iter().chain(notes).collect(), ..self }
+    }
+
+    /// Adds remedies.
+    #[must_use]
+    pub fn help(self, help: impl IntoIterator<Item = impl Into<String>>) -> Mismatch {
+        Mismatch { help: self.help.into_iter().chain(help.into_iter().map(Into::into)).collect(), ..self }
+    }
+
     /// Returns the notes and then the help, each with its label.
     pub fn labelled(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let notes = self.notes.iter().map(|note| ("note", note.as_str()));

@@ -1,30 +1,27 @@
 //! ClawSpec: scenario, handoff and pipeline contracts of an OpenClaw workspace, its `clawspec.yaml`, its
 //! coverage ledger and its baselines.
 //!
-//! The contracts are defined in [`scenarios`], [`handoff`] and [`pipeline`]; [`assertion`] lists the assertion types,
-//! each of which is one Rust type below [`assertions`].
+//! The contracts are defined in [`contracts`]; [`assertion`] lists the assertion types, each of which is one Rust type
+//! below [`assertions`].
 
 pub(crate) mod agents;
 pub mod assertion;
 pub mod assertions;
 pub mod baselines;
-pub mod claim;
+pub(crate) mod claim;
+pub mod contracts;
 pub mod coverage;
-pub mod drift;
-pub(crate) mod handoff;
 pub(crate) mod kinds;
-pub(crate) mod ledger;
 pub(crate) mod likely;
 pub mod lower;
-pub mod measures;
 pub(crate) mod new_file;
-pub mod pipeline;
+pub mod regression;
 pub(crate) mod rules;
-pub mod scenarios;
+pub mod scope;
+pub(crate) mod scoped_evidence;
 mod signs;
 pub mod stages;
 pub(crate) mod statements;
-pub(crate) mod structure;
 pub mod template;
 pub mod words;
 
@@ -51,9 +48,8 @@ use crate::{
     walk::Value,
 };
 
-use rules::{keys, scenario, stale_files, unknown_type, yaml};
+use rules::{contract, keys, stale_files, unknown_type, yaml};
 
-/// The ClawSpec format.
 pub(crate) struct ClawSpec;
 
 impl Format for ClawSpec {
@@ -197,7 +193,7 @@ impl Format for ClawSpec {
         match definition {
             Definition::Root(file) => rules::report_root(file, node, files, report),
             Definition::Item(file, _) if file == SpecFile::CLAWSPEC_SCENARIOS => {
-                scenario::check(&LintNode::root(node), files, report);
+                contract::check_scenario(&LintNode::root(node), files, report);
             }
             Definition::Item(..) => {}
         }

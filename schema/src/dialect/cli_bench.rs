@@ -2,7 +2,6 @@
 //!
 //! The main file is defined in [`config`], a task in [`tasks`], and the claims in [`assertions`].
 
-pub(crate) mod asserted;
 pub mod assertions;
 pub mod config;
 pub(crate) mod facts;
@@ -31,7 +30,6 @@ use crate::{
 
 pub use gates::Gates;
 
-/// The cli-bench format.
 pub(crate) struct CliBench;
 
 impl Format for CliBench {
@@ -131,7 +129,7 @@ impl Format for CliBench {
 
     fn report_pattern(&self, pattern: &Pattern<'_>, report: &mut Report) {
         if pattern.usage.invalid == Invalid::PlainText {
-            rules::commands::check(pattern, report);
+            rules::assertions::check_pattern(pattern, report);
         }
     }
 

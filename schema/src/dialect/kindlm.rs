@@ -32,11 +32,8 @@ use crate::{
     validate::Definition,
 };
 
-use facts::SuiteFacts;
-
 pub use gates::Gates;
 
-/// The KindLM format.
 pub(crate) struct KindLm;
 
 impl Format for KindLm {
@@ -135,8 +132,7 @@ impl Format for KindLm {
     }
 
     fn report_relations(&self, _: SpecFile, root: NodeRef<'_>, items: Items<'_>, _: &dyn Files, report: &mut Report) {
-        let suite = SuiteFacts { root: facts::root_facts(root), tests: items };
-        rules::report_relations(root, &suite, report);
+        rules::report_relations(root, items, report);
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {

@@ -1,14 +1,24 @@
 //! JSON in Python's style: sorted keys, a space after `,` and `:`, only ASCII.
 
-use std::fmt::Write;
+use std::cmp::Ordering;
 
 use crate::check::python::PythonValue;
 
 /// Returns a value as `json.dumps(value, sort_keys=True)` writes it.
 pub(super) fn text(value: &PythonValue) -> String {
-    let mut out = String::new();
-    write_value(value, &mut out);
-    out
+    match value {
+        PythonValue::None => "null".to_owned(),
+        PythonValue::Bool(value) => value.to_string(),
+        PythonValue::Int(digits) => digits.clone(),
+        PythonValue::Float(value) => float(*value),
+        PythonValue::Text(text) | PythonValue::Date(text) => quoted(text),
+        PythonValue::List(items) => format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", ")),
+        PythonValue::Map(members) => {
+            let member =
+                |(name, value): &(PythonValue, PythonValue)| format!("{}: {}", quoted(&key(name)), text(value));
+            format!("{{{}}}", sorted(members).into_iter().map(member).collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// Returns a key of a mapping as `json.dumps` writes it, without quotes.
@@ -24,48 +34,9 @@ pub(super) fn key(key: &PythonValue) -> String {
     }
 }
 
-fn write_value(value: &PythonValue, out: &mut String) {
-    match value {
-        PythonValue::None => out.push_str("null"),
-        PythonValue::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        PythonValue::Int(digits) => out.push_str(digits),
-        PythonValue::Float(value) => out.push_str(&float(*value)),
-        PythonValue::Text(text) | PythonValue::Date(text) => write_string(text, out),
-        PythonValue::List(items) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                out.push_str(if index > 0 { ", " } else { "" });
-                write_value(item, out);
-            }
-            out.push(']');
-        }
-        PythonValue::Map(members) => {
-            out.push('{');
-            for (index, (name, value)) in sorted(members).into_iter().enumerate() {
-                out.push_str(if index > 0 { ", " } else { "" });
-                write_string(&key(name), out);
-                out.push_str(": ");
-                write_value(value, out);
-            }
-            out.push('}');
-        }
-    }
-}
-
 /// Returns the members in the order of their keys: numbers by value, everything else as written.
 fn sorted(members: &[(PythonValue, PythonValue)]) -> Vec<&(PythonValue, PythonValue)> {
-    let mut sorted: Vec<_> = members.iter().collect();
-    match sorted.iter().map(|(key, _)| number(key)).collect::<Option<Vec<f64>>>() {
-        Some(_) => sorted.sort_by(|(one, _), (other, _)| {
-            number(one).unwrap_or_default().total_cmp(&number(other).unwrap_or_default())
-        }),
-        None => sorted.sort_by_cached_key(|(name, _)| key(name)),
-    }
-    sorted
-}
-
-fn number(key: &PythonValue) -> Option<f64> {
-    match key {
+    let number = |name: &PythonValue| match name {
         PythonValue::Bool(value) => Some(f64::from(u8::from(*value))),
         PythonValue::Int(digits) => digits.parse().ok(),
         PythonValue::Float(value) => Some(*value),
@@ -74,29 +45,26 @@ fn number(key: &PythonValue) -> Option<f64> {
         | PythonValue::Date(_)
         | PythonValue::List(_)
         | PythonValue::Map(_) => None,
+    };
+    let mut sorted: Vec<_> = members.iter().collect();
+    if sorted.iter().all(|(name, _)| number(name).is_some()) {
+        sorted.sort_by(|(one, _), (other, _)| number(one).partial_cmp(&number(other)).unwrap_or(Ordering::Equal));
+    } else {
+        sorted.sort_by_cached_key(|(name, _)| key(name));
     }
+    sorted
 }
 
-fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    for letter in text.chars() {
+/// Returns a string in quotes, in which everything but printable ASCII is escaped.
+fn quoted(text: &str) -> String {
+    let mut ascii = String::new();
+    for letter in serde_json::Value::from(text).to_string().chars() {
         match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            ' '..='~' => out.push(letter),
-            _ => {
-                for unit in letter.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(out, "\\u{unit:04x}");
-                }
-            }
+            ' '..='~' => ascii.push(letter),
+            _ => ascii.extend(letter.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"))),
         }
     }
-    out.push('"');
+    ascii
 }
 
 /// Returns the shortest digits that represent the number, with an exponent from `1e16` and below `1e-4`.

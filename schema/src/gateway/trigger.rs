@@ -1,14 +1,12 @@
 //! The request that starts a target, and the meaning of its response. Pure: the runner sends it.
 
-mod agent;
 mod reply;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-pub use agent::{agent_id, agent_of_workspace, last_reply, run_of};
-pub use reply::{Reply, reply};
+pub use reply::{Reply, agent_id, agent_of_workspace, last_reply, reply, run_of};
 
 use crate::{
     check::python::PythonValue,
@@ -16,6 +14,7 @@ use crate::{
     gateway::{params::Params, python_json, workspace::below_root},
     suite::{TriggerAction, TriggerKind},
     template::{NoValue, expand_trimmed},
+    words::slug,
 };
 
 /// Request of a contract, with its templates expanded.
@@ -85,13 +84,6 @@ pub fn definition_of(target: &str, files: &dyn Files) -> Inputs {
 /// Returns the key of the session to request for a scenario; it is unique to the run.
 pub fn session_key(target: &str, scenario: &str, run_id: &str) -> String {
     format!("hook:qa:{}:{}:{run_id}", slug(target), slug(scenario))
-}
-
-/// Returns a text as lower-case letters and digits, with `-` between words.
-pub fn slug(text: &str) -> String {
-    let lower = text.to_lowercase();
-    let words = lower.split(|letter: char| !letter.is_ascii_lowercase() && !letter.is_ascii_digit());
-    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// Converts a value to a truth value, as Python does.

@@ -20,9 +20,9 @@ use speclens_runner::{
 };
 use speclens_schema::{
     dialect::clawspec::{
-        baselines::{Baseline, Baselines, Distribution, Metrics},
-        claim::{Scope, Scoring},
-        measures::{Measuring, Metric},
+        baselines::{Baseline, Baselines, Distribution, Metric, Metrics},
+        regression::Measuring,
+        scope::{Scope, Scoring},
     },
     document::Document,
     evidence::ObservationTime,

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::json::parse;
+use crate::evidence::ModelReply;
 
 /// A judge's answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,27 @@ pub struct Score {
 
 /// Keys of judges' explanations.
 const REASONING: [&str; 6] = ["reasoning", "reason", "rationale", "explanation", "feedback", "comment"];
+
+/// The scores in a judge's replies to so many requests, and the first reason why a reply has none.
+pub fn scores(
+    replies: &[ModelReply],
+    times: u32,
+    read: impl Fn(&str) -> Result<Score, String>,
+) -> (Vec<Score>, Option<String>) {
+    let (mut scores, mut trouble) = (Vec::new(), None);
+    for reply in replies.iter().take(times as usize) {
+        let score = match &reply.error {
+            Some(error) => Err(format!("the judge did not answer: {error}")),
+            None if reply.text.cut => Err("the judge's answer was cut off".to_owned()),
+            None => read(&reply.text.text).map_err(|reason| format!("the judge's answer is invalid: {reason}")),
+        };
+        match score {
+            Ok(score) => scores.push(score),
+            Err(reason) => trouble = trouble.or(Some(reason)),
+        }
+    }
+    (scores, trouble)
+}
 
 /// Reads a score: a number, or a quoted one, under `score`, or under `score` in `result`. The error is the reason why
 /// there is none.

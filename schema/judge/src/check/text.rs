@@ -221,6 +221,13 @@ pub struct CloseLine {
     pub text: String,
 }
 
+impl CloseLine {
+    /// What is said of the line where nothing matches.
+    pub fn note(&self) -> String {
+        format!("line {} is the closest match: {}", self.number, self.text)
+    }
+}
+
 /// Maximum number of bytes of a text that are searched for a close line.
 const MAX_SEARCHED_BYTES: usize = 1 << 18;
 

@@ -63,6 +63,21 @@ impl Row {
         Row::new(at, why.into())
     }
 
+    /// The evidence is missing.
+    pub fn unknown(at: impl Into<Part>, reason: impl Into<String>) -> Row {
+        Row::not_known(at, Why::unknown(reason))
+    }
+
+    /// The claim does not apply.
+    pub fn skipped(at: impl Into<Part>, reason: impl Into<String>) -> Row {
+        Row::not_known(at, Why::Skip(reason.into()))
+    }
+
+    /// The claim is invalid, or what it is about cannot be read.
+    pub fn broken(at: impl Into<Part>, reason: impl Into<String>) -> Row {
+        Row::not_known(at, Why::Error(reason.into()))
+    }
+
     /// Something must be there.
     pub fn present<T>(at: impl Into<Part>, found: Found<T>, mismatch: impl FnOnce() -> Mismatch) -> Row {
         match found {

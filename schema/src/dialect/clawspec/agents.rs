@@ -25,7 +25,6 @@ const LEDGERS: [&str; 2] = ["coverage-ledger.yaml", "docs/testing/coverage-ledge
 /// Maximum number of words of a name.
 const WORDS: usize = 32;
 
-/// Agents and skills of the workspace.
 pub(crate) struct Agents;
 
 impl Directories for Agents {
@@ -61,7 +60,6 @@ impl Directories for Agents {
     }
 }
 
-/// Looks up the name of an agent in the workspace.
 pub(crate) fn look_up(name: &str, files: &dyn Files) -> Lookup {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_/. ".contains(letter);
     let words = words(name.trim_start_matches("./"));
@@ -109,7 +107,6 @@ fn is_in_ledger(name: &[String], files: &dyn Files) -> bool {
     })
 }
 
-/// Returns the file that defines the agent of a directory.
 fn definition(directory: &str, files: &dyn Files) -> Option<String> {
     let paths = DEFINITIONS.iter().map(|name| format!("{directory}/{name}"));
     paths.into_iter().find(|path| files.kind(path) == Some(FileKind::File))

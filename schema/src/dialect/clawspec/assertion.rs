@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     assertions::*,
-    claim::{AssertionClaim, AssertionType, Scope},
+    claim::{AssertionClaim, AssertionType},
+    scope::Scope,
     statements::Statement,
     words::not_in_schema,
 };
@@ -22,6 +23,7 @@ use crate::{
     problem::Code,
     shape::{Field, Shape},
     verdict::Check,
+    words::all_of,
 };
 
 /// Subject of a group of assertions.
@@ -160,7 +162,6 @@ assertions! {
 }
 
 impl Assertion {
-    /// Returns the type with this name.
     pub(crate) fn type_info(name: &str) -> Option<&'static TypeInfo> {
         Assertion::TYPES.iter().find(|info| info.name == name)
     }
@@ -172,7 +173,6 @@ impl Assertion {
     }
 }
 
-/// Returns the schema of an assertion.
 pub(crate) fn assertion_shape() -> Option<Shape> {
     Shape::find(SpecFile::CLAWSPEC_SCENARIOS, &Pointer::parse("/scenarios/0/then/0"), None)
 }
@@ -334,7 +334,10 @@ fn negated(info: TypeInfo) -> [Value; 2] {
 }
 
 /// Note that lists the types that wait.
-const WAITING: &str = "only `state_file` and the types that begin with `artifact_` wait for a file";
+fn waiting() -> String {
+    let waiting = Assertion::TYPES.iter().filter(|info| info.waits).map(|info| info.name);
+    format!("only {} wait for a file", all_of(waiting))
+}
 
 /// Returns the problem of `timeout` or `updated_after` in a type that does not wait.
 fn no_effect(key: &str, kind: &str) -> Value {
@@ -344,7 +347,7 @@ fn no_effect(key: &str, kind: &str) -> Value {
         _ => ("unchecked", format!("`{kind}` does not check `{key}`")),
     };
     json!([{
-        "if": true, "code": code, "severity": "warning", "underline": "key", "message": message, "note": WAITING,
+        "if": true, "code": code, "severity": "warning", "underline": "key", "message": message, "note": waiting(),
         "help": format!("remove `{key}`"), "fix": "remove",
     }])
 }
@@ -362,7 +365,7 @@ fn complete(keywords: &mut Map<String, Value>, info: TypeInfo) {
         properties.extend(own);
     }
     for (name, kind) in [("timeout", json!(["number", "string"])), ("updated_after", json!("string"))] {
-        let docs = format!("Has no effect in this type: {WAITING}.");
+        let docs = format!("Has no effect in this type: {}.", waiting());
         let problems = no_effect(name, info.name);
         let field = || json!({ "description": docs, "type": kind, "deprecated": true, "x-problems": problems });
         properties.entry(name).or_insert_with(field);

@@ -3,32 +3,30 @@
 mod artifacts;
 mod behavioral;
 mod golden;
-mod log;
+pub(crate) mod log;
 mod preconditions;
 mod semantic;
 mod state;
 mod trace;
-mod trace_limits;
+pub(crate) mod trace_limits;
 mod trace_notes;
 
 pub(crate) use artifacts::{ArtifactAbsentWords, ArtifactContains, ArtifactExists};
 pub(crate) use behavioral::{DecisionRoutedTo, GatewayResponse, LogEntry};
 pub(crate) use golden::ArtifactMatchesGolden;
 pub(crate) use log::{DelegationOccurred, TokenBudget, ToolNotCalled, ToolNotPermitted, ToolWasCalled};
-pub(crate) use log::{LogFigures, own_log_needs};
 pub(crate) use preconditions::{EnvPresent, FileAbsent, FilePresent, GatewayHealthy};
 pub(crate) use semantic::{AgentIdentityConsistent, LlmJudge};
 pub(crate) use state::StateFile;
 pub(crate) use trace::{DelegationPath, LlmCallCount, ModelUsed, NoSpanErrors, ToolNotInvoked, ToolSequence};
-pub(crate) use trace_limits::cost_of;
 pub(crate) use trace_limits::{PerSpanBudget, TraceCost, TraceDuration, TraceTokenBudget};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    dialect::clawspec::claim::{AssertionType, ScopedEvidence, broken},
-    verdict::Judged,
+    dialect::clawspec::{claim::AssertionType, scoped_evidence::ScopedEvidence},
+    verdict::{Judged, Row},
 };
 
 /// Declares a type that is never evaluated.
@@ -42,7 +40,7 @@ macro_rules! unsupported {
             const NAME: &'static str = $name;
 
             fn judge(&self, _seen: &ScopedEvidence<'_>) -> Judged {
-                Err(broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))
+                Err(Row::broken("", concat!("`", $name, "` cannot be evaluated: nothing defines what it checks")))
             }
         }
     };

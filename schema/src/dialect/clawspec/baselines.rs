@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::measures::Metric;
 use crate::{
     document::Document, faults, json_schema::SpecFile, problem::Severity, shape::scalar, validate::validate,
     words::Name,
@@ -101,6 +100,84 @@ pub struct Distribution {
     /// Standard deviation of the sample; 0 for a single run.
     #[schemars(range(min = 0.0))]
     pub stddev: f64,
+}
+
+/// A metric of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Metric {
+    /// Duration in milliseconds.
+    DurationMs,
+    /// Input and output tokens.
+    TotalTokens,
+    /// Input tokens.
+    InputTokens,
+    /// Output tokens.
+    OutputTokens,
+    /// US dollars.
+    CostUsd,
+    /// Model calls.
+    LlmCallCount,
+    /// Tool calls.
+    ToolInvocationCount,
+    /// Delegations to other agents.
+    SubagentDelegationCount,
+}
+
+impl Metric {
+    /// All metrics, in the order of the file.
+    pub const ALL: [Metric; 8] = [
+        Metric::DurationMs,
+        Metric::TotalTokens,
+        Metric::InputTokens,
+        Metric::OutputTokens,
+        Metric::CostUsd,
+        Metric::LlmCallCount,
+        Metric::ToolInvocationCount,
+        Metric::SubagentDelegationCount,
+    ];
+
+    /// Returns the key in a baseline file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Metric::DurationMs => "duration_ms",
+            Metric::TotalTokens => "total_tokens",
+            Metric::InputTokens => "input_tokens",
+            Metric::OutputTokens => "output_tokens",
+            Metric::CostUsd => "cost_usd",
+            Metric::LlmCallCount => "llm_call_count",
+            Metric::ToolInvocationCount => "tool_invocation_count",
+            Metric::SubagentDelegationCount => "subagent_delegation_count",
+        }
+    }
+
+    /// Returns the distribution over the runs of a baseline.
+    pub fn of(self, metrics: &Metrics) -> Option<Distribution> {
+        match self {
+            Metric::DurationMs => metrics.duration_ms,
+            Metric::TotalTokens => metrics.total_tokens,
+            Metric::InputTokens => metrics.input_tokens,
+            Metric::OutputTokens => metrics.output_tokens,
+            Metric::CostUsd => metrics.cost_usd,
+            Metric::LlmCallCount => metrics.llm_call_count,
+            Metric::ToolInvocationCount => metrics.tool_invocation_count,
+            Metric::SubagentDelegationCount => metrics.subagent_delegation_count,
+        }
+    }
+
+    /// Sets the distribution over the runs of a baseline.
+    pub fn put(self, metrics: &mut Metrics, distribution: Distribution) {
+        let place = match self {
+            Metric::DurationMs => &mut metrics.duration_ms,
+            Metric::TotalTokens => &mut metrics.total_tokens,
+            Metric::InputTokens => &mut metrics.input_tokens,
+            Metric::OutputTokens => &mut metrics.output_tokens,
+            Metric::CostUsd => &mut metrics.cost_usd,
+            Metric::LlmCallCount => &mut metrics.llm_call_count,
+            Metric::ToolInvocationCount => &mut metrics.tool_invocation_count,
+            Metric::SubagentDelegationCount => &mut metrics.subagent_delegation_count,
+        };
+        *place = Some(distribution);
+    }
 }
 
 /// Minimum number of runs of a baseline.

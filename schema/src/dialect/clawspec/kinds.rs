@@ -1,8 +1,11 @@
 //! The kinds of files of the format.
 
 use super::{
-    ClawSpec, baselines::Baselines, coverage, handoff::HandoffContract, ledger::CoverageLedger,
-    pipeline::PipelineContract, scenarios::ScenarioContract, signs,
+    ClawSpec,
+    baselines::Baselines,
+    contracts::{HandoffContract, PipelineContract, ScenarioContract},
+    coverage::{self, CoverageLedger},
+    signs,
 };
 use crate::{
     document::NodeRef,
@@ -18,7 +21,6 @@ impl Dialect {
     pub const CLAWSPEC: Dialect = Dialect::of(&ClawSpec);
 }
 
-/// Properties that all kinds share.
 const FILE: Kind = Kind {
     owner: FileOwner::Of(Dialect::CLAWSPEC),
     empty: Empty::Incomplete("begin it with `version: \"1.0\"`"),
@@ -127,31 +129,6 @@ impl SpecFile {
         committed: || Some(include_str!("../../../json/clawspec-baselines.schema.json")),
         ..FILE
     });
-}
-
-/// Kinds of files within the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ContractFile {
-    Scenarios,
-    Handoff,
-    Pipeline,
-    Settings,
-    Ledger,
-    Baselines,
-}
-
-impl ContractFile {
-    /// Returns the kind of a file of this format.
-    pub(crate) fn of(file: SpecFile) -> ContractFile {
-        let all = [
-            (SpecFile::CLAWSPEC_SCENARIOS, ContractFile::Scenarios),
-            (SpecFile::CLAWSPEC_HANDOFF, ContractFile::Handoff),
-            (SpecFile::CLAWSPEC_PIPELINE, ContractFile::Pipeline),
-            (SpecFile::CLAWSPEC_LEDGER, ContractFile::Ledger),
-            (SpecFile::CLAWSPEC_BASELINES, ContractFile::Baselines),
-        ];
-        all.into_iter().find(|(known, _)| *known == file).map_or(ContractFile::Settings, |(_, kind)| kind)
-    }
 }
 
 fn handoff(root: NodeRef<'_>) -> Vec<SymbolName<'_>> {

@@ -1,11 +1,10 @@
-//! Likely values of a scenario contract, from its location and from the files around it.
+//! Likely values of a new contract, from the workspace around it.
 
 use crate::{
     document::{Document, Pointer},
     files::{FileKind, Files},
+    gateway::log::GatewayLog,
 };
-
-use crate::gateway::log::GatewayLog;
 
 /// Maximum number of targets found.
 const TARGETS: usize = 200;
@@ -16,7 +15,6 @@ pub(crate) fn trigger_of(path: &str, is_agent: bool) -> String {
     if is_agent { name.to_owned() } else { format!("/{name}") }
 }
 
-/// Returns the kind of target in a directory.
 pub(crate) fn kind_of(path: &str, files: &dyn Files) -> &'static str {
     let holds = |name: &str| files.kind(&format!("{path}/{name}")) == Some(FileKind::File);
     let is_agent = holds("SOUL.md") || !holds("SKILL.md") && path.split('/').any(|step| step == "agents");

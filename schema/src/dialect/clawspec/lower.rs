@@ -13,11 +13,9 @@ use super::{
     assertion::Assertion,
     assertions::{ArtifactContains, ArtifactExists, DelegationOccurred, ToolNotCalled},
     baselines::Baselines,
-    claim::{Scope, Scoring},
-    drift::Drift,
-    handoff::CalleeProduces,
-    kinds::ContractFile,
-    scenarios::{Regression, ScenarioConsistency, TargetType},
+    contracts::{CalleeProduces, Regression, ScenarioConsistency, TargetType},
+    regression::Drift,
+    scope::{Scope, Scoring},
     stages::{Condition, Health, Production, StageContract, StageHandoff},
     template::CALLEE_RUN_ID,
 };
@@ -54,11 +52,10 @@ pub(crate) struct RootContext {
 }
 
 impl RootContext {
-    /// Reads the context from the root of a document and the settings of its workspace.
     pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
         let settings = Arc::new(workspace::settings(files));
         let scoring = Scoring::of(workspace);
-        let is_pipeline = ContractFile::of(file) == ContractFile::Pipeline;
+        let is_pipeline = file == SpecFile::CLAWSPEC_PIPELINE;
         let target = document.root().and_then(|root| root.get(if is_pipeline { "pipeline" } else { "target" }));
         let text = |key: &str| target.and_then(|target| target.get(key)?.as_str()).map(str::to_owned);
         let kind = match text("type").as_deref() {
@@ -111,19 +108,13 @@ fn baselines(files: &dyn Files) -> Result<Option<Baselines>, String> {
 pub(crate) fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
     let root = document.root();
     let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
-    let cases = match (ContractFile::of(file), root) {
-        (ContractFile::Handoff, Some(root)) => vec![Arc::new(lowering.handoff(root, document, context))],
-        (ContractFile::Pipeline, Some(root)) => vec![Arc::new(lowering.pipeline(root, document, context))],
-        (
-            ContractFile::Handoff
-            | ContractFile::Pipeline
-            | ContractFile::Scenarios
-            | ContractFile::Settings
-            | ContractFile::Ledger
-            | ContractFile::Baselines,
-            _,
-        ) => Vec::new(),
-    };
+    let case = root.and_then(|root| {
+        let handoff = || lowering.handoff(root, document, context);
+        let is_handoff = file == SpecFile::CLAWSPEC_HANDOFF;
+        let pipeline = || (file == SpecFile::CLAWSPEC_PIPELINE).then(|| lowering.pipeline(root, document, context));
+        is_handoff.then(handoff).or_else(pipeline)
+    });
+    let cases = case.into_iter().map(Arc::new).collect();
     let name = Some(context.target.clone()).filter(|target| !target.is_empty());
     // Scenarios share their workspace.
     Suite { name, cases, ..Suite::empty(Dialect::CLAWSPEC) }
@@ -317,7 +308,6 @@ impl Lowering<'_> {
         whole_file(name, action, claims, intact)
     }
 
-    /// Returns the productions and handoffs of the stages.
     fn stages(
         &self,
         root: NodeRef<'_>,

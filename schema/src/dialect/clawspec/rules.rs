@@ -8,7 +8,6 @@ mod handoff;
 pub(crate) mod keys;
 mod ledger;
 mod pipeline;
-pub(crate) mod scenario;
 pub(crate) mod stale_files;
 mod target;
 pub(crate) mod unknown_type;
@@ -23,37 +22,31 @@ use crate::{
     problem::{Code, Severity},
 };
 
-use super::kinds::ContractFile;
 use crate::gateway::workspace::is_placed;
-
-/// Consequence of what ClawSpec's parser or schema does not allow.
-const REJECTED: &str = "ClawSpec rejects the file";
 
 /// Reports problems outside of the items, and between them. Pointers and ranges are absolute.
 pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
     let root = &LintNode::root(root);
     yaml::check_root(root, report);
-    match ContractFile::of(file) {
-        ContractFile::Scenarios => {
-            target::check_scenarios(root, files, report);
-            contract::check(root, files, report);
+    let mut assertions = |block: &str, phases: [&str; 2]| {
+        for phase in phases {
+            assertions::check(root.node, root.find(&[block, phase]), files, report);
         }
-        ContractFile::Handoff => {
-            handoff::check(root, files, report);
-            for phase in ["pre_delegation", "post_delegation"] {
-                assertions::check(root.node, root.find(&["assertions", phase]), files, report);
-            }
-        }
-        ContractFile::Pipeline => {
-            target::check_pipeline(root, files, report);
-            pipeline::check(root, files, report);
-            for phase in ["deterministic", "semantic"] {
-                assertions::check(root.node, root.find(&["final_assertions", phase]), files, report);
-            }
-        }
-        ContractFile::Ledger => ledger::check(root, files, report),
-        ContractFile::Baselines => {}
-        ContractFile::Settings => check_settings(root, files, report),
+    };
+    if file == SpecFile::CLAWSPEC_SCENARIOS {
+        target::check_scenarios(root, files, report);
+        contract::check(root, files, report);
+    } else if file == SpecFile::CLAWSPEC_HANDOFF {
+        assertions("assertions", ["pre_delegation", "post_delegation"]);
+        handoff::check(root, files, report);
+    } else if file == SpecFile::CLAWSPEC_PIPELINE {
+        assertions("final_assertions", ["deterministic", "semantic"]);
+        target::check_pipeline(root, files, report);
+        pipeline::check(root, files, report);
+    } else if file == SpecFile::CLAWSPEC_LEDGER {
+        ledger::check(root, files, report);
+    } else if file == SpecFile::CLAWSPEC {
+        check_settings(root, files, report);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::claim::{Scope, ScopedEvidence, broken, mismatch, skipped, unknown};
+use super::{scope::Scope, scoped_evidence::ScopedEvidence};
 use crate::{
     act::{Act, Until},
     document::Pointer,
@@ -35,23 +35,19 @@ impl Production {
     fn happened(&self, act: Act<'_>) -> Result<(String, Found<()>), Row> {
         let seen = ScopedEvidence { act, scope: &self.scope };
         let path = seen.expand("", &self.path)?;
-        let without_value = || unknown("", "the path contains a template variable without a value in this run");
-        let want = self.scope.files(&self.path, act.context()).ok_or_else(without_value)?;
-        let found = seen.files("", &want, Until::TimeLimit)?.search(|files| files.first())?;
+        let found = seen.file("", &self.scope.matching(path.clone()), Until::TimeLimit)?;
         Ok((path, found.map(|_| ())))
     }
 
     fn judge(&self, act: Act<'_>) -> Judged {
         let (path, found) = self.happened(act)?;
         if self.optional && !found.is_yes() {
-            return Err(skipped("", format!("`{}` requires approval, and did not produce `{path}`", self.stage)));
+            return Err(Row::skipped("", format!("`{}` requires approval, and did not produce `{path}`", self.stage)));
         }
         Ok(Row::present("", found, || {
             let seen = ScopedEvidence { act, scope: &self.scope };
             let message = format!("stage `{}` did not produce `{path}`", self.stage);
-            let mut mismatch = mismatch(message, format!("{path} exists"), "no match");
-            mismatch.notes = seen.notes_on_missing(&path);
-            mismatch
+            Mismatch::new(message, format!("{path} exists"), "no match").notes(seen.notes_on_missing(&path))
         }))
     }
 }
@@ -119,16 +115,16 @@ impl Check for StageHandoff {
 
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let claims = match &self.contract {
-            Err(reason) => return self.alone(broken("", reason.clone())),
+            Err(reason) => return self.alone(Row::broken("", reason.clone())),
             Ok(contract) if contract.claims.is_empty() => {
-                return self.alone(unknown("", format!("`{}` has no assertions", self.path)));
+                return self.alone(Row::unknown("", format!("`{}` has no assertions", self.path)));
             }
             Ok(contract) => &contract.claims,
         };
         match self.production.as_ref().map(|production| production.happened(act)) {
             Some(Err(row)) => return self.alone(row),
             Some(Ok((path, Found::No(_)))) => {
-                return self.alone(skipped("", format!("the stage did not produce `{path}`")));
+                return self.alone(Row::skipped("", format!("the stage did not produce `{path}`")));
             }
             Some(Ok((_, Found::Yes(..)))) | None => {}
         }
@@ -146,7 +142,6 @@ impl Check for StageHandoff {
     }
 }
 
-/// A condition on the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     /// Every stage with `produces` produced a file.
@@ -198,7 +193,7 @@ pub struct Health {
 impl Health {
     fn judge(&self, act: Act<'_>) -> Judged {
         match Condition::parse(&self.written) {
-            None => Err(broken("check", format!("Unsupported pipeline health expression: {}", self.written))),
+            None => Err(Row::broken("check", format!("Unsupported pipeline health expression: {}", self.written))),
             Some(Condition::Produced) => self.produced(act),
             Some(Condition::HandoffsPassed) => self.handed_over(act),
             Some(Condition::Elapsed(most)) => {
@@ -206,7 +201,7 @@ impl Health {
                 let exceeded = seconds.search(|seconds| Some(*seconds).filter(|seconds| *seconds > most as f64));
                 Ok(Row::absent("check", exceeded.at("check")?, |seconds| {
                     let message = format!("the run took {seconds} s, more than {most} s");
-                    mismatch(message, self.written.clone(), format!("{seconds} s"))
+                    Mismatch::new(message, self.written.clone(), format!("{seconds} s"))
                 }))
             }
         }
@@ -229,12 +224,12 @@ impl Health {
         if let (true, Some(row)) = (missing.is_empty(), open) {
             return Err(row);
         }
-        let proof = proof.ok_or_else(|| unknown("check", "no stage has `produces`"))?;
+        let proof = proof.ok_or_else(|| Row::unknown("check", "no stage has `produces`"))?;
         holds(&missing, proof, || {
             let all = self.productions.len();
             let message = format!("stages without their file: {}", missing.join(", "));
             let actual = format!("{} of {all} stages", all - missing.len());
-            mismatch(message, format!("all {all} stages produced their file"), actual)
+            Mismatch::new(message, format!("all {all} stages produced their file"), actual)
         })
     }
 
@@ -253,12 +248,19 @@ impl Health {
             }
         }
         if failed.is_empty() && !open.is_empty() {
-            return Err(unknown("check", format!("the results of these handoffs are unknown: {}", open.join(", "))));
+            return Err(Row::unknown(
+                "check",
+                format!("the results of these handoffs are unknown: {}", open.join(", ")),
+            ));
         }
-        let proof = proof.ok_or_else(|| unknown("check", "no stage has a `handoff_contract`"))?;
+        let proof = proof.ok_or_else(|| Row::unknown("check", "no stage has a `handoff_contract`"))?;
         holds(&failed, proof, || {
             let failed = failed.join(", ");
-            mismatch(format!("handoff contracts that do not hold: {failed}"), "every handoff contract holds", failed)
+            Mismatch::new(
+                format!("handoff contracts that do not hold: {failed}"),
+                "every handoff contract holds",
+                failed,
+            )
         })
     }
 }
@@ -283,9 +285,5 @@ impl Check for Health {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let (Ok(row) | Err(row)) = self.judge(act);
         vec![row.named("pipeline_health", format!("pipeline_health:{}", self.description))]
-    }
-
-    fn texts(&self) -> Vec<String> {
-        Vec::new()
     }
 }

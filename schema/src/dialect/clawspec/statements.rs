@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use super::assertion::TypeInfo;
 use crate::{
     check::text::case_folded,
     finding::{MessageParts, Report},
@@ -14,7 +13,6 @@ use crate::{
 /// Maximum number of statements about one subject that are compared with those that deny it.
 const MAX_COMPARED: usize = 256;
 
-/// What an assertion says.
 pub(crate) enum Statement<'d> {
     /// Something with a name occurs, or does not.
     Named(NamedStatement<'d>),
@@ -32,7 +30,6 @@ pub(crate) struct NamedStatement<'d> {
     node: LintNode<'d>,
 }
 
-/// Subject of an assertion.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Subject<'d> {
     /// Calls of a tool in a run, in the log of the gateway.
@@ -73,7 +70,6 @@ impl<'d> Subject<'d> {
         if is_wild { Subject::LiteralFile } else { Subject::File }
     }
 
-    /// Returns the content of the file of an assertion.
     pub(crate) fn content(assertion: &LintNode<'d>) -> Subject<'d> {
         Subject::Content(assertion.text_at("path").unwrap_or_default())
     }
@@ -161,13 +157,12 @@ impl<'d> Statement<'d> {
     }
 }
 
-/// Checks the assertions of a list.
-pub(crate) fn check(assertions: &[LintNode<'_>], report: &mut Report) {
+/// Checks what the assertions of a list say.
+pub(crate) fn check<'d>(said: impl Iterator<Item = Statement<'d>>, report: &mut Report) {
     let mut named = Vec::new();
     let mut allowed = Vec::new();
     let mut values: FxHashMap<String, (String, LintNode<'_>)> = FxHashMap::default();
-    let said = assertions.iter().filter_map(|assertion| Some((TypeInfo::of(assertion)?.says)(assertion)));
-    for statement in said.flatten() {
+    for statement in said {
         match statement {
             Statement::Named(statement) => named.push(statement),
             Statement::Only { run, names, node } => allowed.push((run, names, node)),

@@ -7,8 +7,8 @@ use crate::{
     act::Act,
     analysis::Analyzer,
     dialect::clawspec::{
-        claim::{Scope, Scoring},
-        measures::Measuring,
+        regression::Measuring,
+        scope::{Scope, Scoring},
     },
     document::{Document, ScalarRules},
     evidence::{

@@ -1,5 +1,6 @@
 //! Types of strings in contracts: paths, addresses, times, names.
 
+use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::{Value, json};
 
 use crate::{gateway::config::of_address, words::words};
@@ -101,7 +102,6 @@ pub(crate) fn of_any() -> Value {
 /// Letters in order, which are meant as a class: `[abc]`, but not `[date]`.
 const CLASS: &str = r"\[a?b?c?d?e?f?g?h?i?j?k?l?m?n?o?p?q?r?s?t?u?v?w?x?y?z?\]";
 
-/// Returns the problems of a path that is not that of a file.
 pub(crate) fn of_file() -> Value {
     and(
         of_any(),
@@ -143,4 +143,22 @@ pub(crate) fn not_in_schema(name: &str, underline: &str) -> Value {
 fn and(mut problems: Value, problem: Value) -> Value {
     problems.as_array_mut().into_iter().for_each(|problems| problems.push(problem.clone()));
     problems
+}
+
+/// Reads a number that may be in quotes, like Python's `float`.
+pub(crate) fn lenient_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok());
+    number.ok_or_else(|| D::Error::custom("expected a number"))
+}
+
+/// Reads a count that may be in quotes, like Python's `int`.
+pub(crate) fn lenient_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
+    number.map(Some).ok_or_else(|| D::Error::custom("expected an integer"))
+}
+
+pub(crate) fn is_zero(number: &f64) -> bool {
+    *number == 0.0
 }

@@ -5,7 +5,6 @@ mod claim;
 mod commands;
 mod exit_code;
 mod files;
-mod observed;
 mod output;
 mod verify;
 
@@ -14,10 +13,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use claim::After;
 pub use commands::{NotRan, Ran, RunCount};
 pub use exit_code::ExitCode;
 pub use files::{FileContains, FileExists};
-pub use observed::After;
 pub use output::{ErrorContains, OutputContains, OutputEquals};
 pub use verify::Verify;
 

@@ -17,7 +17,6 @@ use crate::suite::{
     task_files::{self, Target},
 };
 
-/// Facts of an item.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ItemFacts {
     /// A task.
@@ -43,7 +42,6 @@ impl Kind for About {
     }
 }
 
-/// Facts of a task.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TaskFacts {
     pub(crate) intent: Option<Named>,
@@ -98,32 +96,18 @@ impl Vague {
     }
 }
 
-/// A task file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FileFacts {
     /// Path of the file.
     pub(crate) path: String,
     /// Ids of its tasks, in order.
     pub(crate) ids: Vec<Named>,
-    /// Reason why it contains no tasks.
-    pub(crate) wrong: Option<NoTasks>,
+    /// Why it contains no tasks, and what to do.
+    pub(crate) wrong: Option<(String, Option<&'static str>)>,
     /// Whether the file declares itself to be of another kind.
     pub(crate) is_other: bool,
     /// Content of the file.
     pub(crate) bytes: Arc<[u8]>,
-}
-
-/// Reason why a file contains no tasks.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum NoTasks {
-    /// The file cannot be read, for this reason.
-    Unreadable(String),
-    /// The file is not UTF-8.
-    NotUtf8,
-    /// The file is empty.
-    Empty,
-    /// The file is not a list.
-    NotAList,
 }
 
 impl ItemFacts {
@@ -140,7 +124,6 @@ impl ItemFacts {
     }
 }
 
-/// Facts of a suite that its tasks need.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SuiteFacts {
     /// Name of the program.
@@ -216,7 +199,7 @@ pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
     let bytes = match files.read_named(path) {
         Ok(bytes) => bytes,
         Err(reason) => {
-            let wrong = Some(NoTasks::Unreadable(reason));
+            let wrong = Some((format!("cannot be read: {reason}"), None));
             return Arc::new(FileFacts { path: path.to_owned(), wrong, ..FileFacts::default() });
         }
     };
@@ -234,23 +217,25 @@ pub(crate) fn file_facts(path: &str, files: &dyn Files) -> Arc<FileFacts> {
 }
 
 fn read_file(path: &str, bytes: Arc<[u8]>) -> FileFacts {
+    const BEGIN: Option<&str> = Some("begin each task with `- id: …`");
     let mut facts = FileFacts { path: path.to_owned(), bytes, ..FileFacts::default() };
     let Ok(text) = std::str::from_utf8(&facts.bytes) else {
-        return FileFacts { wrong: Some(NoTasks::NotUtf8), ..facts };
+        return FileFacts { wrong: Some(("is not UTF-8".to_owned(), Some("save it as UTF-8"))), ..facts };
     };
     let document = Document::read(text, task_files::rules());
     facts.is_other = kind::said(text).is_some_and(|said| said.kind != Some(SpecFile::CLI_BENCH_TASKS));
     match document.root() {
-        None if document.is_intact() => facts.wrong = Some(NoTasks::Empty),
+        None if document.is_intact() => facts.wrong = Some(("is empty".to_owned(), BEGIN)),
         // An invalid file is reported when it is checked itself.
         None => {}
-        Some(root) if root.shape() != crate::document::Shape::Sequence => facts.wrong = Some(NoTasks::NotAList),
+        Some(root) if root.shape() != crate::document::Shape::Sequence => {
+            facts.wrong = Some(("is not a list of tasks".to_owned(), BEGIN));
+        }
         Some(root) => facts.ids = ids(root, &Pointer::root()),
     }
     facts
 }
 
-/// Returns the ids in a list of tasks at a location.
 fn ids(list: NodeRef<'_>, at: &Pointer) -> Vec<Named> {
     let ids = list.items().enumerate().filter_map(|(index, task)| {
         let id = task.get("id")?;

@@ -107,7 +107,6 @@ pub struct Gates {
     behavior: Behavior,
 }
 
-/// Attempts of one model.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempts {
     made: Count,
@@ -137,7 +136,6 @@ impl Gates {
         }
     }
 
-    /// Returns the threshold of a model.
     fn limit(&self, model: &str) -> Option<&Limit> {
         self.models.iter().find(|(name, _)| name == model).map(|(_, limit)| limit).or(self.default.as_ref())
     }
@@ -213,7 +211,6 @@ fn attempts_of<'m, 's>(subject: &'s Subject, models: &'m mut Vec<(&'s str, Attem
     &mut models[index].1
 }
 
-/// Returns the percentage of a count.
 fn rate(count: usize, all: usize) -> f64 {
     share(count, all) * 100.0
 }

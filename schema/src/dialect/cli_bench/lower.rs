@@ -119,7 +119,6 @@ fn owners(root: NodeRef<'_>, files: &dyn Files) -> BTreeMap<String, usize> {
     first.into_iter().filter(|(_, (_, count))| *count > 1).map(|(path, (index, _))| (path, index)).collect()
 }
 
-/// Returns the suite without its cases.
 pub(crate) fn lower_root(document: &Document, settings: &Settings) -> Suite {
     let root = document.root();
     let text = |key: &str| root.and_then(|root| root.get(key)?.as_str()).filter(|it| !it.is_empty()).map(str::to_owned);

@@ -3,8 +3,7 @@
 //! As in every dialect, the results of [`report_item`] and [`item_facts`](super::facts::item_facts) depend only on the
 //! item's node and on files, so that they can be cached; [`report_relations`] runs again after every edit.
 
-mod assertions;
-pub(crate) mod commands;
+pub(crate) mod assertions;
 mod explain;
 pub(crate) mod suite;
 pub(crate) mod task_files;
@@ -13,7 +12,7 @@ pub(crate) mod workdir;
 
 use crate::{
     document::NodeRef, files::Files, finding::Report, json_schema::SpecFile, lint_node::LintNode, relations::Items,
-    walk::Value,
+    rules::merge_key, walk::Value,
 };
 
 use super::facts::suite_facts;
@@ -29,15 +28,14 @@ pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, report: &mut Report
     if file == SpecFile::CLI_BENCH && root.is_mapping() {
         suite::check(root, report);
         tasks::check_environment(root, report);
-        tasks::check_merges(root, report);
+        merge_key::check(root.node, &|| root.clone(), report);
     }
 }
 
-/// Reports problems of a value.
 pub(crate) fn report_value(value: &Value<'_, '_>, report: &mut Report) {
     workdir::check(value, report);
     if value.node.document().may_merge() {
-        tasks::check_merges(&value.lint_node(), report);
+        merge_key::check(value.node, &|| value.lint_node(), report);
     }
 }
 

@@ -1,19 +1,13 @@
 //! Evaluation of the claims in `expect`. Each file contains one family; the rows, their labels, codes and order are
 //! KindLM's.
 
-mod bounds;
-mod guardrails;
-mod judge;
-mod output;
-mod tool_calls;
+pub(crate) mod bounds;
+pub(crate) mod guardrails;
+pub(crate) mod judge;
+pub(crate) mod output;
+pub(crate) mod tool_calls;
 
 use std::sync::{Arc, LazyLock, OnceLock};
-
-pub(crate) use bounds::{CostClaim, DriftClaim, LatencyClaim};
-pub(crate) use guardrails::{KeywordsClaim, PiiClaim};
-pub(crate) use judge::JudgeClaim;
-pub(crate) use output::OutputClaim;
-pub(crate) use tool_calls::ToolCallClaim;
 
 use crate::{
     act::Act,
@@ -67,13 +61,12 @@ impl SchemaFile {
             Ok(schema) => Ok(schema),
             Err(error) if error.is_json => Err(Row::refused(
                 "",
-                Mismatch {
-                    message: compile_error(&error.message),
-                    expected: format!("a JSON Schema in {}", self.path),
-                    actual: "a file that cannot be used".to_owned(),
-                    help: error.help.iter().map(|help| (*help).to_owned()).collect(),
-                    ..Mismatch::default()
-                },
+                Mismatch::new(
+                    compile_error(&error.message),
+                    format!("a JSON Schema in {}", self.path),
+                    "a file that cannot be used",
+                )
+                .help(error.help.iter().copied()),
             )),
             Err(error) => Err(Why::Error(compile_error(&error.message)).into()),
         }
@@ -94,29 +87,29 @@ impl SchemaFile {
 /// Maximum number of characters of the observed output in a mismatch.
 const ACTUAL_LENGTH: usize = 200_000;
 
-/// A kind of row in KindLM's report.
-#[derive(Clone, Copy, Debug)]
-struct RowKind {
-    /// KindLM's type.
-    kind: &'static str,
-    /// The code of a failure.
-    code: FailureCode,
-}
-
-impl RowKind {
-    /// Returns the verdict of a part of the claim, with KindLM's score and code.
-    fn verdict(self, part: impl Into<Part>, label: impl Into<String>, judged: Judged) -> Verdict {
-        let (Ok(row) | Err(row)) = judged;
-        let verdict = row.within(part).named(self.kind, label);
-        match verdict.outcome {
-            Outcome::Pass => verdict.rated(None, Some(1.0)),
-            Outcome::Fail(_) | Outcome::Error(_) => verdict.rated(Some(self.code), Some(0.0)),
-            Outcome::Warn(_) | Outcome::Skip(_) | Outcome::Unknown(_) => verdict,
-        }
+/// The verdict of a part of a claim, with KindLM's type, the code of a failure, and the score.
+fn verdict(
+    (kind, code): (&'static str, FailureCode),
+    part: impl Into<Part>,
+    label: impl Into<String>,
+    judged: Judged,
+) -> Verdict {
+    let (Ok(row) | Err(row)) = judged;
+    let verdict = row.within(part).named(kind, label);
+    match verdict.outcome {
+        Outcome::Pass => verdict.rated(None, Some(1.0)),
+        Outcome::Fail(_) | Outcome::Error(_) => verdict.rated(Some(code), Some(0.0)),
+        Outcome::Warn(_) | Outcome::Skip(_) | Outcome::Unknown(_) => verdict,
     }
 }
 
-/// Returns the text of the output.
+/// The line that contains a text, ignoring case. `None` for a text of several lines.
+fn line_with(text: &str, wanted: &str) -> Option<String> {
+    let wanted = wanted.to_lowercase();
+    let (index, line) = text.lines().enumerate().find(|(_, line)| line.to_lowercase().contains(&wanted))?;
+    Some(format!("line {}: {}", index + 1, shortened(line, 400)))
+}
+
 fn text_of(act: Act<'_>) -> Seen<Text<'_>> {
     Ok(Text::new(act.output()?.map(|output| output.text.as_str().into())))
 }

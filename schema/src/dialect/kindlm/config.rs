@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::words::{ModelReference, Name, Url};
 
 use super::{
+    expect::boundless,
     providers::{Model, Prompt, Providers},
     test::Test,
     trace::Trace,
@@ -141,14 +142,6 @@ fn always_passes(gate: &str, limit: f64, help: &str) -> Value {
         "if": { "const": limit }, "code": "vacuous-claim", "message": format!("every run passes the gate `{gate}: {limit}`"),
         "help": help,
     }])
-}
-
-/// Returns the problem of a limit without end.
-pub(super) fn boundless(key: &str) -> Value {
-    json!({
-        "if": { "exclusiveMinimum": f64::MAX }, "code": "vacuous-claim",
-        "message": format!("no value exceeds `{key}: .inf`"), "help": "write a finite number",
-    })
 }
 
 /// Name and description of the suite.

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::config::boundless;
 use crate::words::{FilePath, ForbiddenText, Name, Pattern, RequiredText};
 
 /// Help for an empty list.
@@ -527,4 +526,12 @@ pub struct CostExpect {
     #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [0.05]))]
     #[schemars(extend("x-problems" = [boundless("maxUsd")], "x-other-names" = ["max", "usd"]))]
     pub max_usd: f64,
+}
+
+/// Returns the problem of a limit without end.
+pub(super) fn boundless(key: &str) -> Value {
+    json!({
+        "if": { "exclusiveMinimum": f64::MAX }, "code": "vacuous-claim",
+        "message": format!("no value exceeds `{key}: .inf`"), "help": "write a finite number",
+    })
 }

@@ -1,16 +1,13 @@
-//! Facts of tests and sections that rules across several blocks need: the names that they define and use.
+//! Facts of one test that rules between tests and sections need: the names that it defines and uses.
 
 use std::ops::Range;
 
 use crate::{
     document::{NodeRef, Pointer},
     finding::{Finding, MessageParts, Relation},
-    json_schema::SpecFile,
     lint_node::LintNode,
-    names::misspelled_sections,
     problem::Code,
     relations::{Facts, Items, Kind, Named, Topic},
-    template::placeholders,
     validate::is_damaged,
 };
 
@@ -43,51 +40,6 @@ impl Kind for About {
     }
 }
 
-/// Names that the sections other than `tests` define and use.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RootFacts {
-    /// First line of the file's content.
-    pub(crate) head: Range<usize>,
-    /// Sections that prompt tests need: `providers`, `models`, `prompts`.
-    pub(crate) sections: [Section; 3],
-    /// Configured providers.
-    pub(crate) providers: Vec<Named>,
-    /// Ids of the models.
-    pub(crate) models: Vec<Named>,
-    /// Provider of each model.
-    pub(crate) model_providers: Vec<Named>,
-    /// Prompts of the file.
-    pub(crate) prompts: Vec<PromptFacts>,
-    /// `defaults.judgeModel`.
-    pub(crate) judge_model: Option<Named>,
-    /// Gates that a run could fail, by name.
-    pub(crate) gates: Vec<Named>,
-    /// `defaults.timeoutMs`, if it is set.
-    pub(crate) timeout_ms: Option<f64>,
-}
-
-/// A section of the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Section {
-    /// Key in the file.
-    pub(crate) name: &'static str,
-    /// Bytes of the key, if the section exists.
-    pub(crate) key: Option<Range<usize>>,
-    /// Whether the section is not empty.
-    pub(crate) filled: bool,
-    /// Whether the section is valid and its key is not misspelled. If not, no name is reported as missing from it.
-    pub(crate) readable: bool,
-}
-
-/// A prompt.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PromptFacts {
-    /// Key in the file.
-    pub(crate) named: Named,
-    /// Names in its `{{…}}`, without duplicates.
-    pub(crate) placeholders: Vec<Named>,
-}
-
 /// Names that one test defines and uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TestFacts {
@@ -107,70 +59,25 @@ pub(crate) struct TestFacts {
     pub(crate) latency: Option<Box<(Named, f64)>>,
 }
 
-/// Names that a whole file defines and uses.
-pub(crate) struct SuiteFacts<'f> {
-    pub(crate) root: RootFacts,
-    pub(crate) tests: Items<'f>,
-}
-
-/// Facts of a test, and its location.
-#[derive(Clone, Copy)]
-pub(crate) struct PlacedTest<'f> {
-    index: usize,
-    tests: Items<'f>,
-    pub(crate) facts: &'f TestFacts,
-}
-
-/// A name and its location. The absolute location is computed only on request.
+/// A name in a test. Its absolute location is computed only on request.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed<'f> {
+    pub(crate) tests: Items<'f>,
+    pub(crate) index: usize,
     pub(crate) named: &'f Named,
-    /// The test that contains the name. `None` in another section.
-    test: Option<PlacedTest<'f>>,
-}
-
-impl<'f> SuiteFacts<'f> {
-    /// Returns the tests with a topic.
-    pub(crate) fn about(&self, about: About) -> impl Iterator<Item = PlacedTest<'f>> {
-        let tests = self.tests;
-        tests.about(about).map(move |(index, facts)| PlacedTest { index, tests, facts })
-    }
-
-    /// Whether a test has a topic.
-    pub(crate) fn has(&self, about: About) -> bool {
-        self.tests.about(about).next().is_some()
-    }
-
-    /// Returns the first prompt that a test sends.
-    pub(crate) fn first_prompt(&self) -> Option<Placed<'f>> {
-        self.about(About::Prompt).find_map(|test| Some(test.place(test.facts.prompt.as_deref()?)))
-    }
-
-    /// Returns the first expectation that needs a judge.
-    pub(crate) fn first_judge(&self) -> Option<Placed<'f>> {
-        self.about(About::Judge).find_map(|test| Some(test.place(test.facts.judge.as_deref()?)))
-    }
-}
-
-impl<'f> PlacedTest<'f> {
-    /// Returns a name of the test.
-    pub(crate) fn place(&self, named: &'f Named) -> Placed<'f> {
-        Placed { named, test: Some(*self) }
-    }
 }
 
 impl<'f> Placed<'f> {
-    /// Returns a name of another section.
-    pub(crate) fn of_root(named: &'f Named) -> Placed<'f> {
-        Placed { named, test: None }
+    pub(crate) fn first(
+        tests: Items<'f>,
+        about: About,
+        name: impl Fn(&'f TestFacts) -> Option<&'f Named>,
+    ) -> Option<Placed<'f>> {
+        tests.about(about).find_map(|(index, facts)| Some(Placed { tests, index, named: name(facts)? }))
     }
 
-    /// Returns the location in the document.
     pub(crate) fn place(&self) -> (Pointer, Range<usize>) {
-        match self.test {
-            None => (self.named.at.clone(), self.named.range.clone()),
-            Some(test) => test.tests.place(test.index, self.named),
-        }
+        self.tests.place(self.index, self.named)
     }
 
     pub(crate) fn problem(&self, code: Code, words: MessageParts) -> Finding {
@@ -182,83 +89,22 @@ impl<'f> Placed<'f> {
         let (at, range) = self.place();
         Finding::absent(code, words, at, range)
     }
-}
 
-impl Finding {
-    /// Returns the finding with a name as a related location.
-    pub(crate) fn with_name(self, label: &'static str, name: Placed<'_>) -> Finding {
-        let (at, range) = name.place();
-        self.related(Relation::Labelled(label), at, range)
+    /// Adds the name to a finding as a related location.
+    pub(crate) fn beside(&self, finding: Finding, label: &'static str) -> Finding {
+        let (at, range) = self.place();
+        finding.related(Relation::Labelled(label), at, range)
     }
 }
 
-/// Returns the facts of the sections other than `tests`.
-pub(crate) fn root_facts(root: NodeRef<'_>) -> RootFacts {
-    let root = LintNode::root(root);
-    let misspelled = misspelled_sections(&root, SpecFile::KINDLM);
-    let section = |name: &'static str| {
-        let lint_node = root.get(name);
-        let key = lint_node.as_ref().and_then(|lint_node| lint_node.key).map(NodeRef::range);
-        let readable = lint_node.as_ref().map_or(!misspelled.contains(&name), |lint_node| match name {
-            "models" => {
-                lint_node.is_list()
-                    && lint_node.items().iter().all(|model| model.find(&["id"]).is_some_and(|id| id.text().is_some()))
-            }
-            _ => lint_node.is_mapping(),
-        });
-        Section { name, key, filled: lint_node.is_some_and(|lint_node| !lint_node.is_empty()), readable }
-    };
-    let models = root.get("models").map(|models| models.items()).unwrap_or_default();
-    let field = |key: &str| models.iter().filter_map(|model| named(&model.get(key)?, 0)).collect();
-    let prompts = root.get("prompts").map(|prompts| prompts.entries()).unwrap_or_default();
-    let gates = root.get("gates").map(|gates| gates.entries()).unwrap_or_default();
-    RootFacts {
-        head: root.head(),
-        sections: [section("providers"), section("models"), section("prompts")],
-        providers: keys(root.get("providers"), 0),
-        models: field("id"),
-        model_providers: field("provider"),
-        prompts: prompts.into_iter().filter_map(|(name, prompt)| prompt_facts(name, &prompt)).collect(),
-        judge_model: root.find(&["defaults", "judgeModel"]).and_then(|lint_node| named(&lint_node, 0)),
-        gates: gates
-            .into_iter()
-            .filter(|(name, gate)| can_fail(name, gate))
-            .map(|(name, gate)| place(name, &gate, 0))
-            .collect(),
-        timeout_ms: root.find(&["defaults", "timeoutMs"]).and_then(|timeout| timeout.number()),
-    }
+pub(crate) fn has(tests: Items<'_>, about: About) -> bool {
+    tests.about(about).next().is_some()
 }
 
-/// Whether the value of a gate can be missed. Other values are reported by a separate rule.
-fn can_fail(name: &str, gate: &LintNode<'_>) -> bool {
-    if name == "costMaxUsd" {
-        return gate.number().is_some_and(|number| number.is_finite() && number > 0.0);
-    }
-    let idle = if name == "driftScoreMax" { 1.0 } else { 0.0 };
-    gate.number().is_some_and(|number| (0.0..=1.0).contains(&number) && number != idle)
-}
-
-fn prompt_facts(name: String, prompt: &LintNode<'_>) -> Option<PromptFacts> {
-    let named = Named::new(name, &prompt.at, prompt.key?.range(), 0);
-    let mut found: Vec<Named> = Vec::new();
-    for field in ["system", "user", "assistant"] {
-        let Some(lint_node) = prompt.get(field) else { continue };
-        for placeholder in placeholders(lint_node.text().unwrap_or_default()) {
-            if !placeholder.is_reserved() && !found.iter().any(|named| named.name == placeholder.name) {
-                let range = lint_node.part(placeholder.text, 0);
-                found.push(Named::new(placeholder.name, &lint_node.at, range, 0));
-            }
-        }
-    }
-    Some(PromptFacts { named, placeholders: found })
-}
-
-/// Returns the `expect` of a test, and those of its turns.
 pub(crate) fn expects<'d>(test: &LintNode<'d>, turns: &[LintNode<'d>]) -> impl Iterator<Item = LintNode<'d>> {
     test.get("expect").into_iter().chain(turns.iter().filter_map(|turn| turn.get("expect")))
 }
 
-/// Returns the facts of one test.
 pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
     let start = node.range().start;
     let test = LintNode::root(node);

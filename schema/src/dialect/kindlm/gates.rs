@@ -15,7 +15,6 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gates(Vec<(&'static Rule, Limit)>);
 
-/// A kind of gate.
 #[derive(Debug, PartialEq)]
 struct Rule {
     name: &'static str,
@@ -26,7 +25,6 @@ struct Rule {
     measure: Measure,
 }
 
-/// What a gate measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Measure {
     /// The share of passed attempts.
@@ -107,21 +105,28 @@ fn is_probabilistic(verdict: &Verdict) -> bool {
     ["judge", "drift"].contains(&verdict.kind)
 }
 
-struct Facts<'c> {
+/// A gate with its limit, and the cases to measure.
+#[derive(Clone, Copy)]
+struct Measured<'c> {
+    rule: &'static Rule,
+    limit: &'c Limit,
     cases: &'c [CaseOutcome<'c>],
 }
 
-impl<'c> Facts<'c> {
-    fn runs(&self) -> impl Iterator<Item = &'c RunOutcome<'c>> {
-        self.cases.iter().flat_map(|case| &case.runs)
-    }
+fn runs<'c>(cases: &'c [CaseOutcome<'c>]) -> impl Iterator<Item = &'c RunOutcome<'c>> {
+    cases.iter().flat_map(|case| &case.runs)
+}
 
-    fn verdicts(&self) -> impl Iterator<Item = &'c Verdict> {
-        self.runs().flat_map(|run| run.verdicts.iter().copied())
-    }
+fn verdicts<'c>(cases: &'c [CaseOutcome<'c>]) -> impl Iterator<Item = &'c Verdict> {
+    runs(cases).flat_map(|run| run.verdicts.iter().copied())
+}
 
-    /// Returns the runs of each pair of a case and a subject.
-    fn pairs(&self) -> Vec<Vec<&'c RunOutcome<'c>>> {
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+impl<'c> Measured<'c> {
+    fn pairs(self) -> Vec<Vec<&'c RunOutcome<'c>>> {
         let mut pairs: Vec<Vec<&RunOutcome<'_>>> = Vec::new();
         for case in self.cases {
             let start = pairs.len();
@@ -135,32 +140,31 @@ impl<'c> Facts<'c> {
         pairs
     }
 
-    fn gate(&self, rule: &'static Rule, limit: &Limit) -> GateOutcome {
-        let gate = Measured { rule, limit };
-        match rule.measure {
+    fn gate(self) -> GateOutcome {
+        match self.rule.measure {
             Measure::PassRate => {
                 let mut count = Count::default();
-                self.runs().for_each(|run| count.add(run.status));
-                gate.rate(count)
+                runs(self.cases).for_each(|run| count.add(run.status));
+                self.rate(count)
             }
-            Measure::Failures(codes) => self.failures(gate, codes),
-            Measure::JudgeAverage => self.judge_average(gate),
-            Measure::Drift => self.drift(gate),
-            Measure::Cost => self.cost(gate),
-            Measure::Latency => self.latency(gate),
-            Measure::Results { are_probabilistic } => self.results(gate, are_probabilistic),
+            Measure::Failures(codes) => self.failures(codes),
+            Measure::JudgeAverage => self.judge_average(),
+            // No comparison with a baseline has a result.
+            Measure::Drift if verdicts(self.cases).any(|verdict| verdict.kind == "drift") => self.unknown(0.0),
+            Measure::Drift => self.trivial("within limit", "drift", 0.0),
+            Measure::Cost => self.cost(),
+            Measure::Latency => self.latency(),
+            Measure::Results { are_probabilistic } => self.results(are_probabilistic),
         }
     }
 
-    fn failures(&self, gate: Measured<'_>, codes: &[FailureCode]) -> GateOutcome {
-        let Measured { rule: Rule { title, .. }, limit } = gate;
-        let failed = self.verdicts().filter(|verdict| verdict.code.is_some_and(|code| codes.contains(&code))).count();
+    fn failures(self, codes: &[FailureCode]) -> GateOutcome {
+        let Measured { rule: Rule { title, .. }, limit, cases } = self;
+        let failed = verdicts(cases).filter(|verdict| verdict.code.is_some_and(|code| codes.contains(&code))).count();
         // Claims about the text of the output have the same kind as those about its schema, but separate codes.
         let is_about_text = |verdict: &Verdict| {
-            verdict
-                .at
-                .steps()
-                .any(|step| step.key().is_some_and(|key| ["contains", "notContains", "maxLength"].contains(&key)))
+            let is_text = |key: &str| ["contains", "notContains", "maxLength"].contains(&key);
+            verdict.at.steps().any(|step| step.key().is_some_and(is_text))
         };
         let is_open = |verdict: &&Verdict| {
             let could_fail = |code: &FailureCode| {
@@ -169,93 +173,68 @@ impl<'c> Facts<'c> {
             };
             verdict.outcome.status() == Status::Unknown && codes.iter().any(could_fail) && !is_about_text(verdict)
         };
-        let open = self.verdicts().filter(is_open).count();
-        let status = if failed as f64 <= limit.value { Status::Pass } else { Status::Fail };
-        let word = if status == Status::Pass { "within" } else { "exceed" };
-        let shown = number_text(limit.value);
-        if status == Status::Pass && (failed + open) as f64 > limit.value {
+        let open = verdicts(cases).filter(is_open).count();
+        let (actual, shown) = (failed as f64, number_text(limit.value));
+        if actual > limit.value {
+            return self.outcome(Status::Fail, actual, format!("{title} {failed} exceed limit {shown}"));
+        }
+        if (failed + open) as f64 > limit.value {
             let unknown = plural(open, "unknown result");
             let message = format!("{title} {failed} within limit {shown}, but {unknown} could change this");
-            return gate.outcome(Status::Unknown, failed as f64, message);
+            return self.outcome(Status::Unknown, actual, message);
         }
-        gate.outcome(status, failed as f64, format!("{title} {failed} {word} limit {shown}"))
+        self.outcome(Status::Pass, actual, format!("{title} {failed} within limit {shown}"))
     }
 
-    /// Returns the scores of one kind, as a mean for each label of each pair; and whether a row has no score.
-    fn scores(&self, kind: &str) -> (Vec<f64>, bool) {
+    /// Measures the scores, as a mean for each label of each pair.
+    fn judge_average(self) -> GateOutcome {
         let mut means = Vec::new();
-        let mut open = false;
         for pair in self.pairs() {
-            let mut by_label: Vec<(&str, f64, usize)> = Vec::new();
-            for verdict in pair.iter().flat_map(|run| &run.verdicts).filter(|verdict| verdict.kind == kind) {
-                let Some(score) = verdict.score else {
-                    open = true;
-                    continue;
-                };
-                match by_label.iter_mut().find(|(label, ..)| *label == verdict.label) {
-                    Some((_, sum, count)) => {
-                        *sum += score;
-                        *count += 1;
-                    }
-                    None => by_label.push((&verdict.label, score, 1)),
+            let mut by_label: Vec<(&str, Vec<f64>)> = Vec::new();
+            for verdict in pair.iter().flat_map(|run| &run.verdicts).filter(|verdict| verdict.kind == "judge") {
+                let Some(score) = verdict.score else { return self.unknown(0.0) };
+                match by_label.iter_mut().find(|(label, _)| *label == verdict.label) {
+                    Some((_, scores)) => scores.push(score),
+                    None => by_label.push((&verdict.label, vec![score])),
                 }
             }
-            means.extend(by_label.into_iter().map(|(_, sum, count)| sum / count as f64));
+            means.extend(by_label.iter().map(|(_, scores)| mean(scores)));
         }
-        (means, open)
+        if means.is_empty() { self.trivial("meets minimum", "judge", 1.0) } else { self.at_least(mean(&means)) }
     }
 
-    fn judge_average(&self, gate: Measured<'_>) -> GateOutcome {
-        match self.scores("judge") {
-            (_, true) => gate.unknown(0.0),
-            (means, false) if means.is_empty() => gate.trivial("meets minimum", "judge", 1.0),
-            (means, false) => gate.at_least(means.iter().sum::<f64>() / means.len() as f64),
+    fn cost(self) -> GateOutcome {
+        let total: f64 = runs(self.cases).filter_map(|run| run.cost_usd).sum();
+        let exceeds = amount::exceeds(total, self.limit.value);
+        if !exceeds && runs(self.cases).any(|run| run.cost_usd.is_none()) {
+            return self.unknown(total);
         }
+        let (status, word) = if exceeds { (Status::Fail, "exceeds") } else { (Status::Pass, "within") };
+        let dollars = |value, decimals| format!("${}", fixed(value, decimals));
+        let (shown, most) = self.shown_beside(total, status, 4, dollars);
+        self.outcome(status, total, format!("{} {shown} {word} limit {most}", self.rule.title))
     }
 
-    fn drift(&self, gate: Measured<'_>) -> GateOutcome {
-        match self.scores("drift") {
-            (_, true) => gate.unknown(0.0),
-            (means, false) if means.is_empty() => gate.trivial("within limit", "drift", 0.0),
-            (means, false) => gate.at_most(means.iter().map(|mean| 1.0 - mean).fold(f64::MIN, f64::max), 1, percentage),
+    fn latency(self) -> GateOutcome {
+        let durations = |runs: &Vec<&RunOutcome<'_>>| runs.iter().filter_map(|run| run.duration_ms).collect::<Vec<_>>();
+        let of_pairs: Vec<Vec<f64>> = self.pairs().iter().map(durations).collect();
+        let known: Vec<f64> = of_pairs.iter().filter(|pair| !pair.is_empty()).map(|pair| mean(pair)).collect();
+        let average = mean(&known);
+        let exceeds = amount::exceeds(average, self.limit.value);
+        let is_open = !exceeds && runs(self.cases).any(|run| run.duration_is_open);
+        if known.len() < of_pairs.len() || is_open {
+            return self.unknown(average);
         }
-    }
-
-    fn cost(&self, gate: Measured<'_>) -> GateOutcome {
-        let total: f64 = self.runs().filter_map(|run| run.cost_usd).sum();
-        if !amount::exceeds(total, gate.limit.value) && self.runs().any(|run| run.cost_usd.is_none()) {
-            return gate.unknown(total);
-        }
-        gate.at_most(total, 4, |value, decimals| format!("${}", fixed(value, decimals)))
-    }
-
-    fn latency(&self, gate: Measured<'_>) -> GateOutcome {
-        let means: Vec<Option<f64>> = self
-            .pairs()
-            .iter()
-            .map(|runs| {
-                let known: Vec<f64> = runs.iter().filter_map(|run| run.duration_ms).collect();
-                (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
-            })
-            .collect();
-        let known: Vec<f64> = means.iter().flatten().copied().collect();
-        let average = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / known.len() as f64 };
-        let status = if amount::exceeds(average, gate.limit.value) { Status::Fail } else { Status::Pass };
-        let is_open = status == Status::Pass && self.runs().any(|run| run.duration_is_open);
-        if known.len() < means.len() || is_open {
-            return gate.unknown(average);
-        }
-        let word = if status == Status::Pass { "within" } else { "exceeds" };
-        let shown = number_text(gate.limit.value);
-        let (average_text, _) = gate.shown_beside(average, status, 0, fixed);
-        let message = format!("Average latency {average_text}ms {word} limit {shown}ms");
-        gate.outcome(status, average, message)
+        let (status, word) = if exceeds { (Status::Fail, "exceeds") } else { (Status::Pass, "within") };
+        let (shown, _) = self.shown_beside(average, status, 0, fixed);
+        let most = number_text(self.limit.value);
+        self.outcome(status, average, format!("Average latency {shown}ms {word} limit {most}ms"))
     }
 
     /// Returns the gate on the share of passed results of a category. A broken run counts as one open result.
-    fn results(&self, gate: Measured<'_>, are_probabilistic: bool) -> GateOutcome {
+    fn results(self, are_probabilistic: bool) -> GateOutcome {
         let mut count = Count::default();
-        for run in self.runs() {
+        for run in runs(self.cases) {
             let rows = run.verdicts.iter().filter(|verdict| is_probabilistic(verdict) == are_probabilistic);
             rows.for_each(|verdict| count.add(verdict.outcome.status()));
             if run.status == Status::Error && run.verdicts.is_empty() && !are_probabilistic {
@@ -264,22 +243,13 @@ impl<'c> Facts<'c> {
         }
         if count.all() == 0 {
             let word = if are_probabilistic { "probabilistic" } else { "deterministic" };
-            return gate.trivial("meets minimum", word, 1.0);
+            return self.trivial("meets minimum", word, 1.0);
         }
-        gate.rate(count)
+        self.rate(count)
     }
-}
 
-/// A gate with its limit.
-#[derive(Clone, Copy)]
-struct Measured<'l> {
-    rule: &'static Rule,
-    limit: &'l Limit,
-}
-
-impl Measured<'_> {
     fn outcome(self, status: Status, actual: f64, message: String) -> GateOutcome {
-        let Measured { rule: Rule { name, .. }, limit } = self;
+        let Measured { rule: Rule { name, .. }, limit, .. } = self;
         GateOutcome { name, source: limit.source.clone(), status, expected: limit.value, actual, message }
     }
 
@@ -288,7 +258,6 @@ impl Measured<'_> {
         self.outcome(Status::Unknown, actual, message)
     }
 
-    /// Returns the outcome if there is nothing to measure.
     fn trivial(self, relation: &str, word: &str, actual: f64) -> GateOutcome {
         let (title, limit) = (self.rule.title, percent(self.limit.value));
         let message = format!("{title} N/A {relation} {limit} (no {word} assertions found — gate trivially passed)");
@@ -312,13 +281,6 @@ impl Measured<'_> {
         let (status, word) = if passes { (Status::Pass, "meets") } else { (Status::Fail, "below") };
         let (shown, minimum) = self.shown_beside(actual, status, 1, percentage);
         self.outcome(status, actual, format!("{} {shown} {word} minimum {minimum}", self.rule.title))
-    }
-
-    fn at_most(self, actual: f64, decimals: usize, show: impl Fn(f64, usize) -> String) -> GateOutcome {
-        let passes = !amount::exceeds(actual, self.limit.value);
-        let (status, word) = if passes { (Status::Pass, "within") } else { (Status::Fail, "exceeds") };
-        let (shown, most) = self.shown_beside(actual, status, decimals, show);
-        self.outcome(status, actual, format!("{} {shown} {word} limit {most}", self.rule.title))
     }
 
     /// Returns a number and the limit as text. If the number violates the limit, they look different.
@@ -357,11 +319,11 @@ fn fixed(value: f64, decimals: usize) -> String {
 // Gates measure averages, which every attempt changes, so none is decided before the last attempt.
 impl Gate for Gates {
     fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
-        let facts = Facts { cases };
-        let gates: Vec<GateOutcome> = self.0.iter().map(|(rule, limit)| facts.gate(rule, limit)).collect();
+        let gates: Vec<GateOutcome> =
+            self.0.iter().map(|(rule, limit)| Measured { rule, limit, cases }.gate()).collect();
         let rescued = cases.iter().any(|case| case.status == Status::Fail)
             && gates.iter().all(|gate| gate.status == Status::Pass)
-            && facts.verdicts().filter(|verdict| verdict.outcome.status() == Status::Fail).all(|it| self.measures(it));
+            && verdicts(cases).filter(|verdict| verdict.outcome.status() == Status::Fail).all(|it| self.measures(it));
         GateReport { gates, rescued }
     }
 }

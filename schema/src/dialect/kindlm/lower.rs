@@ -11,15 +11,9 @@ use serde_json::Value;
 
 use super::{
     Gates,
-    claims::{
-        CostClaim, DriftClaim, JudgeClaim, KeywordsClaim, LatencyClaim, OutputClaim, PiiClaim, SchemaFile,
-        ToolCallClaim,
-    },
+    claims::{SchemaFile, guardrails::PiiClaim, judge::JudgeClaim, output::OutputClaim, tool_calls::ToolCallClaim},
     config::Defaults,
-    expect::{
-        BaselineExpect, CostExpect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, PiiGuardrail,
-        ToolCallExpect,
-    },
+    expect::{BaselineExpect, CostExpect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, ToolCallExpect},
     template::{self, expand},
     test::Test,
 };
@@ -51,7 +45,6 @@ pub(crate) struct RootContext {
 }
 
 impl RootContext {
-    /// Reads the context from the root of a document.
     pub(crate) fn of(document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
         let judge_times = if flags_beta_judge(files) { JUDGE_TIMES } else { 1 };
         let Some(root) = document.root() else { return RootContext { judge_times, ..RootContext::default() } };
@@ -92,7 +85,6 @@ fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// Returns the model of an entry of `models`.
 fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<AskedModel> {
     let provider = model.get("provider")?.as_str()?.to_owned();
     let reached = providers.and_then(|providers| providers.get(&provider));
@@ -105,7 +97,6 @@ fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<AskedModel
     })
 }
 
-/// Returns the suite without its cases.
 pub(crate) fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<f64>) -> Suite {
     let root = document.root();
     let name = root.and_then(|root| root.get("suite")?.get("name")?.as_str()).map(str::to_owned);
@@ -127,7 +118,7 @@ pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, fil
     let (action, action_is_intact) = action(test, &at, root, files);
     let mut lowering = Lowering { files, root, claims: Vec::new(), intact: true };
     if let Some(expect) = value.get("expect") {
-        lowering.expect(Parts::of(expect), &at.key("expect"));
+        lowering.expect(expect, &at.key("expect"));
     }
     let name = value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let repeat = part::<u32>(&value, "repeat").or(root.defaults.repeat).unwrap_or(Defaults::REPEAT);
@@ -191,35 +182,6 @@ fn variables(test: NodeRef<'_>, template: &str) -> BTreeMap<String, String> {
     entries.filter(|(name, _)| used.contains(name.as_str())).collect()
 }
 
-/// The valid parts of one `expect`. Items of lists keep their index.
-struct Parts {
-    tool_calls: Vec<Option<ToolCallExpect>>,
-    output: Option<OutputExpect>,
-    pii: Option<PiiGuardrail>,
-    keywords: Option<KeywordsGuardrail>,
-    judge: Vec<Option<JudgeExpect>>,
-    baseline: Option<BaselineExpect>,
-    latency: Option<LatencyExpect>,
-    cost: Option<CostExpect>,
-}
-
-impl Parts {
-    /// Reads each valid part of an `expect`.
-    fn of(expect: &Value) -> Parts {
-        let guardrails = expect.get("guardrails").unwrap_or(&Value::Null);
-        Parts {
-            tool_calls: items(expect, "toolCalls"),
-            output: part(expect, "output"),
-            pii: part(guardrails, "pii"),
-            keywords: part(guardrails, "keywords"),
-            judge: items(expect, "judge"),
-            baseline: part(expect, "baseline"),
-            latency: part(expect, "latency"),
-            cost: part(expect, "cost"),
-        }
-    }
-}
-
 fn part<T: DeserializeOwned>(value: &Value, key: &str) -> Option<T> {
     value.get(key).and_then(lenient)
 }
@@ -237,21 +199,22 @@ struct Lowering<'f> {
 }
 
 impl Lowering<'_> {
-    fn expect(&mut self, parts: Parts, at: &Pointer) {
-        self.tool_calls(parts.tool_calls, &at.key("toolCalls"));
-        if let Some(expect) = parts.output {
+    /// Takes the valid parts of an `expect`.
+    fn expect(&mut self, expectations: &Value, at: &Pointer) {
+        self.tool_calls(items(expectations, "toolCalls"), &at.key("toolCalls"));
+        if let Some(expect) = part::<OutputExpect>(expectations, "output") {
             let path = expect.schema_file.as_ref().filter(|path| !path.is_empty());
             let schema_file = path.map(|path| self.schema_file(path));
             self.claim(at.key("output"), OutputClaim { expect, schema_file });
         }
-        let guardrails = at.key("guardrails");
-        if let Some(expect) = parts.pii {
-            self.claim(guardrails.key("pii"), PiiClaim::new(&expect));
+        let guardrails = expectations.get("guardrails").unwrap_or(&Value::Null);
+        if let Some(expect) = part(guardrails, "pii") {
+            self.claim(at.key("guardrails").key("pii"), PiiClaim::new(&expect));
         }
-        if let Some(expect) = parts.keywords {
-            self.claim(guardrails.key("keywords"), KeywordsClaim { expect });
+        if let Some(expect) = part::<KeywordsGuardrail>(guardrails, "keywords") {
+            self.claim(at.key("guardrails").key("keywords"), expect);
         }
-        for (index, expect) in parts.judge.into_iter().enumerate() {
+        for (index, expect) in items::<JudgeExpect>(expectations, "judge").into_iter().enumerate() {
             if let Some(expect) = expect {
                 let peer = self.root.judge.clone().map(|peer| match &expect.model {
                     Some(model) if !self.root.judge_is_fixed => AskedModel { model: model.clone(), ..peer },
@@ -260,14 +223,14 @@ impl Lowering<'_> {
                 self.claim(at.key("judge").index(index), JudgeClaim { expect, peer, times: self.root.judge_times });
             }
         }
-        if parts.baseline.is_some_and(|baseline| baseline.drift.is_some()) {
-            self.claim(at.key("baseline").key("drift"), DriftClaim);
+        if let Some(drift) = part::<BaselineExpect>(expectations, "baseline").and_then(|baseline| baseline.drift) {
+            self.claim(at.key("baseline").key("drift"), drift);
         }
-        if let Some(expect) = parts.latency {
-            self.claim(at.key("latency"), LatencyClaim { expect });
+        if let Some(expect) = part::<LatencyExpect>(expectations, "latency") {
+            self.claim(at.key("latency"), expect);
         }
-        if let Some(expect) = parts.cost {
-            self.claim(at.key("cost"), CostClaim { expect });
+        if let Some(expect) = part::<CostExpect>(expectations, "cost") {
+            self.claim(at.key("cost"), expect);
         }
     }
 

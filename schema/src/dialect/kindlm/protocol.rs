@@ -14,7 +14,6 @@ use crate::{
 
 const EVENT_PREFIX: &str = r#"{"kindlm":"#;
 
-/// Interprets the output of a command.
 pub(crate) fn interpret(stdout: &Capture) -> Output {
     let mut output = Output { cut: stdout.cut, concealed: stdout.concealed, ..Output::default() };
     let content = stdout.hidden_text();

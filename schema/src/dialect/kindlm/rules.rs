@@ -1,22 +1,13 @@
 //! Checks of a KindLM file that a schema cannot express: relations between nodes, files, patterns, expectations that
 //! cannot fail.
 //!
-//! The checks are divided by blocks, so that a keystroke costs only one test:
+//! The checks are divided by blocks, so that a keystroke costs only one test.
 //!
-//! ```text
-//! root  ── root_facts ──▶ RootFacts ─┐
-//!       └─ report_root ─▶ findings   ├─ report_relations ──▶ findings (absolute)
-//! test  ── test_facts ──▶ TestFacts ─┘
-//!       └─ report_test ─▶ findings (pointers relative to the test, ranges as the nodes give them)
-//! ```
-//!
-//! The results of [`report_test`] and [`test_facts`] depend only on the test's node and on the files that it names, so
-//! they are cached as long as these stay the same. [`report_relations`] is fast and runs
-//! again after every edit.
+//! The results of [`report_test`] and [`test_facts`](super::facts::test_facts) depend only on the test's node and on the
+//! files that it names, so they are cached as long as these stay the same. [`report_relations`], which reads the facts of
+//! all tests, is fast and runs again after every edit.
 //!
 //! No rule reports a node with an invalid type: validation does.
-//!
-//! [`test_facts`]: super::facts::test_facts
 
 mod command;
 mod expectations;
@@ -32,11 +23,10 @@ use crate::{
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Problem},
+    relations::Items,
     shape::scalar,
     validate::insert_known,
 };
-
-use super::facts::SuiteFacts;
 
 /// Reports problems in the sections other than `tests`, for each section alone.
 pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
@@ -54,9 +44,9 @@ pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Rep
 }
 
 /// Reports problems between the sections, and between them and the tests. All locations are absolute.
-pub(crate) fn report_relations(root: NodeRef<'_>, suite: &SuiteFacts<'_>, report: &mut Report) {
-    sections::check_suite(suite, report);
-    prompts::check_sent(root, suite, report);
+pub(crate) fn report_relations(root: NodeRef<'_>, tests: Items<'_>, report: &mut Report) {
+    sections::check_suite(root, tests, report);
+    prompts::check_sent(root, tests, report);
 }
 
 /// Maximum number of missing keys whose fixes use names of the file.

@@ -8,7 +8,6 @@ use crate::{
     template_syntax::{TemplateSyntax, Variable},
 };
 
-/// Commands and prompts.
 pub(crate) const VARS: TemplateSyntax = TemplateSyntax {
     word: "vars",
     texts: "KindLM: `command` of a test, and the strings of a prompt",
@@ -22,7 +21,6 @@ pub(crate) const VARS: TemplateSyntax = TemplateSyntax {
 
 const SUITE: &[SpecFile] = &[SpecFile::KINDLM];
 
-/// The body of a request.
 pub(crate) const BODY: TemplateSyntax = TemplateSyntax {
     word: "http-body",
     texts: "KindLM: `providers.http.body`",

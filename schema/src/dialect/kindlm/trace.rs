@@ -109,7 +109,6 @@ impl Trace {
 
     /// Default of `port`.
     pub const PORT: u16 = 4318;
-    /// Default of `timeoutMs`.
     pub(crate) const TIMEOUT_MS: u64 = 30_000;
 
     /// Converts all matching spans to one result. `None` if no span matches.
@@ -199,7 +198,6 @@ fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8],
     text
 }
 
-/// Returns the tokens and the cost of all spans.
 fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
     let trace = assemble(spans.iter().copied());
     let told = |key: &Option<String>, known: fn(&crate::evidence::Tokens) -> u64| match key {
@@ -215,6 +213,5 @@ fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
 }
 
 impl SpanMapping {
-    /// Default of `outputTextAttr`.
     pub(crate) const OUTPUT_TEXT: &'static str = "gen_ai.completion.0.content";
 }

@@ -45,7 +45,6 @@ const KEYS: [&str; 14] = [
 ];
 
 impl Fields {
-    /// Reads a line.
     pub(super) fn read(text: &str) -> Fields {
         let mut fields = Fields::default();
         if text.trim_start().starts_with('{') {
@@ -66,17 +65,14 @@ impl Fields {
         self.named.iter().filter(|field| is_named(&field.path, names)).find_map(|field| known(&field.value))
     }
 
-    /// Returns all known values with one of these names.
     pub(super) fn all<'f>(&'f self, names: &'f [&str]) -> impl Iterator<Item = &'f str> {
         self.named.iter().filter(|field| is_named(&field.path, names)).filter_map(|field| known(&field.value))
     }
 
-    /// Returns whether a value has one of these names.
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.named.iter().any(|field| is_named(&field.path, names))
     }
 
-    /// Returns whether a key or a word is one of those.
     pub(super) fn has_word(&self, is_it: impl Fn(&str) -> bool) -> bool {
         let keys = self.named.iter().flat_map(|field| own_path(&field.path).split('.'));
         keys.chain(self.plain.split(' ')).any(&is_it)
@@ -238,7 +234,6 @@ fn is_key_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.')
 }
 
-/// Returns whether a character separates words.
 fn is_between(letter: char) -> bool {
     letter.is_whitespace()
         || matches!(letter, ',' | ';' | ':' | '|' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | '\'' | '`')

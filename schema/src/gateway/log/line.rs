@@ -3,8 +3,7 @@
 //! There are two families of formats: lines about `run_id`, `tool` and `agent`, in words or in JSON, and the sentences
 //! of OpenClaw gateways, such as `embedded run tool start: runId=… tool=… toolCallId=…`.
 
-use super::{Unclear, fields::Fields};
-use crate::check::text::visible;
+use crate::{check::text::visible, gateway::log::fields::Fields};
 
 /// Content of one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -37,6 +36,17 @@ pub struct Line {
     pub is_warning: bool,
     /// Events of the line.
     pub events: Vec<Event>,
+}
+
+/// A line about tools that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unclear {
+    /// Name of the tool, if it is known.
+    pub tool: Option<String>,
+    /// Id of the call.
+    pub(super) id: Option<String>,
+    /// Line, counted from 0.
+    pub line: usize,
 }
 
 /// An event in a run.
@@ -93,6 +103,30 @@ pub enum Event {
     Done(RunEnd),
     /// Lines of unknown runs were dropped.
     Dropped,
+}
+
+impl Event {
+    /// The tool and the id of a call, as far as they are known. `None` for an event that is no call.
+    fn tool(&self) -> Option<(Option<&String>, Option<&String>)> {
+        match self {
+            Event::Call { tool, id, .. } => Some((Some(tool), id.as_ref())),
+            Event::CallEnded { tool } => Some((Some(tool), None)),
+            Event::Unclear { tool, id } => Some((tool.as_ref(), id.as_ref())),
+            Event::Session { .. }
+            | Event::Usage { .. }
+            | Event::OtherProgram
+            | Event::Begun
+            | Event::Busy
+            | Event::Idle
+            | Event::Stopped(_)
+            | Event::Done(_)
+            | Event::Dropped => None,
+        }
+    }
+
+    pub(super) fn child_run(&self) -> Option<&String> {
+        if let Event::Call { child_run, .. } = self { child_run.as_ref() } else { None }
+    }
 }
 
 /// The end of a run.
@@ -193,21 +227,11 @@ impl Line {
         self.keys.iter().find_map(|key| Some((key.as_str(), delegate(key)?)))
     }
 
-    /// Returns the calls of the line, if it is not known whether they are calls of the run.
+    /// The calls of the line, if it is not known whether they are calls of the run.
     pub(super) fn unclear_calls(&self, line: usize) -> impl Iterator<Item = Unclear> {
-        self.events.iter().filter_map(move |event| match event {
-            Event::Call { tool, id, .. } => Some(Unclear { tool: Some(tool.clone()), id: id.clone(), line }),
-            Event::CallEnded { tool } => Some(Unclear { tool: Some(tool.clone()), id: None, line }),
-            Event::Unclear { tool, id } => Some(Unclear { tool: tool.clone(), id: id.clone(), line }),
-            Event::Session { .. }
-            | Event::Usage { .. }
-            | Event::OtherProgram
-            | Event::Begun
-            | Event::Busy
-            | Event::Idle
-            | Event::Stopped(_)
-            | Event::Done(_)
-            | Event::Dropped => None,
+        self.events.iter().filter_map(move |event| {
+            let (tool, id) = event.tool()?;
+            Some(Unclear { tool: tool.cloned(), id: id.cloned(), line })
         })
     }
 

@@ -23,7 +23,6 @@ pub struct Lineage {
     spans: BTreeSet<String>,
 }
 
-/// Names of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Names {
     runs: BTreeSet<String>,
@@ -85,20 +84,7 @@ impl Lineage {
         if let Some(key) = line.child_key.as_ref().filter(|key| !self.own.keys.contains(*key)) {
             is_new |= self.started.keys.insert(key.clone());
         }
-        let children = line.events.iter().filter_map(|event| match event {
-            Event::Call { child_run, .. } => child_run.as_ref(),
-            Event::CallEnded { .. }
-            | Event::Unclear { .. }
-            | Event::Session { .. }
-            | Event::Usage { .. }
-            | Event::OtherProgram
-            | Event::Begun
-            | Event::Busy
-            | Event::Idle
-            | Event::Stopped(_)
-            | Event::Done(_)
-            | Event::Dropped => None,
-        });
+        let children = line.events.iter().filter_map(Event::child_run);
         for child in children.filter(|child| !self.own.runs.contains(*child)) {
             is_new |= self.started.runs.insert(child.clone());
         }
@@ -111,7 +97,6 @@ impl Lineage {
         self.relation_by_name(line).or_else(|| is_of_any.then_some(RunRelation::Own))
     }
 
-    /// Returns whether every run is included.
     pub(super) fn is_of_every_run(&self) -> bool {
         self.every
     }

@@ -13,8 +13,8 @@ use speclens_runner::{
 use speclens_schema::{
     act::Act,
     dialect::clawspec::{
-        baselines::{Baseline, DEFAULT_RUNS, Distribution, MIN_EXACT_RUNS, MIN_RUNS, Metrics},
-        measures::{Measuring, Metric},
+        baselines::{Baseline, DEFAULT_RUNS, Distribution, MIN_EXACT_RUNS, MIN_RUNS, Metric, Metrics},
+        regression::Measuring,
     },
     suite::{Case, Claim, Phase, Suite},
     verdict::Status,

@@ -13,10 +13,9 @@ use speclens_runner::{
 use speclens_schema::{
     act::Act,
     dialect::clawspec::{
-        baselines::Baseline,
-        drift::{Drift, drift_of, is_difference},
-        measures::{Measuring, Metric},
-        scenarios::{Compare, Regression},
+        baselines::{Baseline, Metric},
+        contracts::{Compare, Regression},
+        regression::{Drift, Measuring, drift_of, is_difference},
     },
     suite::Case,
     verdict::{Check, Status},

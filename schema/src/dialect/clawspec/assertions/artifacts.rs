@@ -7,24 +7,24 @@ use crate::{
     act::Until,
     check::{
         headings,
-        python::{NoValue, PythonValue},
+        python::PythonValue,
         text::{CaseFolded, case_folded},
     },
     dialect::clawspec::{
-        claim::{AssertionType, Fresh, Scope, ScopedEvidence, Stored, Wait, broken, lenient_number, mismatch, unknown},
+        claim::AssertionType,
+        scope::Scope,
+        scoped_evidence::{ScopedEvidence, StoredFile, Wait, structured, unread},
         statements::{Statement, Subject},
-        words::{Artifact, Heading, KeyOfFile, Moment, of_any},
+        words::{Artifact, Heading, KeyOfFile, Moment, is_zero, lenient_number, of_any},
+        workspace,
     },
     document::{Document, NodeRef, Pointer, ScalarRules},
     evidence::{Context, FilesNeed, Need, SeenFile},
-    faults,
     files::Files,
     finding::{MessageParts, Report},
-    gateway::workspace,
     lint_node::LintNode,
     problem::Code,
     seen::{Found, Proof, Why},
-    text::Text,
     verdict::{At, FilePlace, Judged, Mismatch, Row},
     words::{Name, all_of},
 };
@@ -56,36 +56,9 @@ pub struct ArtifactExists {
 /// Pattern for the path of a nested key.
 const DOTTED: &str = r"^[^.\s]+(\.[^.\s]+)+$";
 
-/// Whether a number is 0.
-pub(super) fn is_zero(number: &f64) -> bool {
-    *number == 0.0
-}
-
-/// Returns the expanded path and its matches, or the failure that none appeared in time.
-pub(super) fn appeared<'e>(
-    seen: &ScopedEvidence<'e>,
-    path: &str,
-    wait: &Wait<'_>,
-    content: bool,
-    what: &str,
-    until: Until,
-) -> Result<(String, Fresh<'e>, Proof), Row> {
-    let (pattern, fresh) = seen.fresh(path, wait, content, until)?;
-    match fresh.files.search(|files| files.first()).at("path")? {
-        Found::Yes(_, proof) => Ok((pattern, fresh, proof)),
-        Found::No(proof) => {
-            let before = if wait.wait_ms() > 0 { " before timeout" } else { "" };
-            let mut mismatch =
-                mismatch(format!("{what} not found{before}: {pattern}"), format!("{pattern} exists"), "no match");
-            mismatch.notes = seen.notes_on_missing(&pattern);
-            Err(Row::fail("path", proof, mismatch))
-        }
-    }
-}
-
 impl ArtifactExists {
     fn wait(&self) -> Wait<'_> {
-        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+        Wait::of(self.timeout, &self.updated_after)
     }
 }
 
@@ -103,11 +76,11 @@ impl AssertionType for ArtifactExists {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        self.wait().need(&self.path, false, scope, context)
+        self.wait().needs(&self.path, false, scope, context)
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let (_, _, proof) = appeared(seen, &self.path, &self.wait(), false, "Artifact", Until::TimeLimit)?;
+        let (_, _, proof) = seen.appeared(&self.path, self.wait(), false, "Artifact")?;
         Ok(Row::pass("path", proof))
     }
 }
@@ -194,7 +167,7 @@ pub struct ArtifactContains {
 
 impl ArtifactContains {
     fn wait(&self) -> Wait<'_> {
-        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+        Wait::of(self.timeout, &self.updated_after)
     }
 }
 
@@ -213,21 +186,21 @@ impl AssertionType for ArtifactContains {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        self.wait().need(&self.path, true, scope, context)
+        self.wait().needs(&self.path, true, scope, context)
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let (_, fresh, _) = appeared(seen, &self.path, &self.wait(), true, "Artifact", Until::TimeLimit)?;
+        let (_, fresh, _) = seen.appeared(&self.path, self.wait(), true, "Artifact")?;
         let sections = match self.sections.as_deref() {
             Some(sections) if !sections.is_empty() => Some(sections_of(sections, seen, seen.newest(&fresh)?)?),
             Some(_) | None => None,
         };
         let fields = match self.fields.as_deref() {
-            Some(fields) if !fields.is_empty() => Some(fields_of(fields, seen, fresh.files.so_far()[0])?),
+            Some(fields) if !fields.is_empty() => Some(fields_of(fields, seen, fresh.so_far()[0])?),
             Some(_) | None => None,
         };
         let proof = sections.iter().chain(&fields).map(|part| part.proof).next();
-        let nothing = || unknown("", "neither `sections` nor `fields` is set, so nothing is checked");
+        let nothing = || Row::unknown("", "neither `sections` nor `fields` is set, so nothing is checked");
         let proof = proof.ok_or_else(nothing)?;
         let lacking = || sections.iter().chain(&fields).filter(|part| !part.missing.is_empty());
         let Some(first) = lacking().next() else { return Ok(Row::pass("path", proof)) };
@@ -241,7 +214,7 @@ impl AssertionType for ArtifactContains {
         };
         let mut notes: Vec<String> = lacking().flat_map(|part| part.notes.clone()).collect();
         notes.dedup();
-        let mismatch = Mismatch { notes, ..mismatch(message.clone(), expected, message) };
+        let mismatch = Mismatch::new(message.clone(), expected, message).notes(notes);
         let places = lacking().flat_map(|part| part.places.clone());
         Ok(Row::fail(first.field, first.proof, mismatch).at_item(first.first).with_places(places))
     }
@@ -272,7 +245,6 @@ impl Lacking {
     }
 }
 
-/// Returns the sections that a file lacks.
 fn sections_of(sections: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) -> Result<Lacking, Row> {
     let text = seen.text("path", file, Until::TimeLimit)?;
     let known = text.so_far();
@@ -300,18 +272,17 @@ fn sections_of(sections: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) ->
         }
         lacking.lacks(index, section, proof);
     }
-    lacking.ok_or_else(|| unknown("sections", "the list is empty, so nothing is checked"))
+    lacking.ok_or_else(|| Row::unknown("sections", "the list is empty, so nothing is checked"))
 }
 
 /// Returns the keys that a YAML or JSON file lacks.
 fn fields_of(fields: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) -> Result<Lacking, Row> {
     let text = seen.text("path", file, Until::TimeLimit)?;
     let (text, proof) = text.complete().at("fields")?;
-    let value = structured(&file.path, text)
-        .map_err(|reason| broken("path", format!("`{}` cannot be read: {reason}", file.path)))?;
+    let value = structured(&file.path, text).map_err(|reason| Row::broken("path", reason))?;
     if !value.is_map() {
         let message = format!("`{}` contains {}, which has no fields", file.path, value.kind());
-        return Err(Row::fail("fields", proof, mismatch(message, "a mapping", value.kind())));
+        return Err(Row::fail("fields", proof, Mismatch::new(message, "a mapping", value.kind())));
     }
     let mut lacking = Lacking::nothing("fields", proof);
     for (index, field) in fields.iter().enumerate() {
@@ -337,22 +308,6 @@ fn keys(text: &str) -> Vec<String> {
         open.extend(node.items().filter(|item| item.alias().is_none()));
     }
     keys
-}
-
-/// Returns the content of a YAML or JSON file, or of the front matter of a Markdown file.
-pub(super) fn structured(path: &str, text: &str) -> Result<PythonValue, String> {
-    let read = if path.ends_with(".json") { PythonValue::of_json } else { PythonValue::of_yaml };
-    let front_matter = if path.ends_with(".md") { headings::front_matter_of(text) } else { None };
-    read(front_matter.unwrap_or(text)).map_err(|error| unread(&error))
-}
-
-/// Returns the reason why a value cannot be read.
-pub(super) fn unread(error: &NoValue) -> String {
-    match error {
-        NoValue::Yaml(kind) => faults::message(kind),
-        NoValue::Json(message) | NoValue::Refused(message) => message.clone(),
-        NoValue::TooLarge => "it is too large".to_owned(),
-    }
 }
 
 /// A file does not contain certain words or phrases.
@@ -416,16 +371,16 @@ pub struct ArtifactAbsentWords {
     /// Content of `source`.
     #[serde(skip)]
     #[schemars(skip)]
-    pub stored: Stored,
+    pub stored: Option<StoredFile>,
 }
 
 impl ArtifactAbsentWords {
     fn wait(&self) -> Wait<'_> {
-        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+        Wait::of(self.timeout, &self.updated_after)
     }
 
     fn source_need(&self, scope: &Scope, context: &Context) -> Option<FilesNeed> {
-        if self.words.is_some() || self.stored.0.is_some() {
+        if self.words.is_some() || self.stored.is_some() {
             return None;
         }
         scope.first_file(self.source.as_deref()?, context)
@@ -436,30 +391,24 @@ impl ArtifactAbsentWords {
         match &self.written {
             Some(Ok(written)) => return written.iter().map(|word| seen.expand("words", word)).collect(),
             Some(Err(reason)) => {
-                return Err(broken("words", format!("the list of words cannot be read: {reason}")));
+                return Err(Row::broken("words", format!("the list of words cannot be read: {reason}")));
             }
             None => {}
         }
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
-            return Err(broken("", "missing list of words; set `words`, or `source` and `key`"));
+            return Err(Row::broken("", "missing list of words; set `words`, or `source` and `key`"));
         };
-        let (path, text) = match &self.stored.0 {
-            Some(stored) => (source.0.clone(), Text::whole(&stored.text)),
-            None => match seen.first_file("source", source, Until::TimeLimit)? {
-                (_, Found::Yes(file, _)) => (file.path.clone(), seen.text("source", file, Until::TimeLimit)?),
-                (path, Found::No(_)) => {
-                    let reason = format!("the list of words cannot be read: `{path}` does not exist");
-                    return Err(broken("source", reason));
-                }
-            },
-        };
+        let (path, text) = seen.stored("source", source, self.stored.as_ref())?.map_err(|(path, _)| {
+            Row::broken("source", format!("the list of words cannot be read: `{path}` does not exist"))
+        })?;
         let (text, _) = text.complete().at("source")?;
-        let value =
-            structured(&path, text).map_err(|reason| broken("source", format!("`{path}` cannot be read: {reason}")))?;
+        let value = structured(path, text).map_err(|reason| Row::broken("source", reason))?;
         match value.dotted(key) {
             Some(PythonValue::List(words)) => Ok(words.iter().map(PythonValue::show).collect()),
-            Some(other) => Err(broken("key", format!("`{key}` in `{path}` is {}, not a list of words", other.kind()))),
-            None => Err(broken("key", format!("`{path}` has no list at `{key}`"))),
+            Some(other) => {
+                Err(Row::broken("key", format!("`{key}` in `{path}` is {}, not a list of words", other.kind())))
+            }
+            None => Err(Row::broken("key", format!("`{path}` has no list at `{key}`"))),
         }
     }
 }
@@ -510,7 +459,7 @@ impl AssertionType for ArtifactAbsentWords {
 
     fn read(&mut self, files: &dyn Files) {
         if let Some(source) = &self.source {
-            self.stored = Stored::read(source, files);
+            self.stored = StoredFile::read(source, files);
         }
     }
 
@@ -519,13 +468,13 @@ impl AssertionType for ArtifactAbsentWords {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        let mut needs = self.wait().need(&self.path, true, scope, context);
+        let mut needs = self.wait().needs(&self.path, true, scope, context);
         needs.extend(self.source_need(scope, context).map(Need::Files));
         needs
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let (_, fresh, _) = appeared(seen, &self.path, &self.wait(), true, "Artifact", Until::TimeLimit)?;
+        let (_, fresh, _) = seen.appeared(&self.path, self.wait(), true, "Artifact")?;
         let file = seen.newest(&fresh)?;
         let text = seen.text("path", file, Until::End)?;
         let words = self.list(seen)?;
@@ -543,7 +492,7 @@ impl AssertionType for ArtifactAbsentWords {
         }
         let row = Row::absent(field, text.search(|_| found.first()).at(field)?, |_| {
             let names = found.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(", ");
-            mismatch(format!("Found prohibited words: {names}"), "none of the words", names)
+            Mismatch::new(format!("Found prohibited words: {names}"), "none of the words", names)
         });
         let places = found.iter().filter_map(|(_, word)| {
             let place = FilePlace::bytes(&file.path, text.so_far(), folded.find_phrase(word)?);

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::artifacts::structured;
 use crate::{
     act::Until,
     check::{
@@ -12,7 +11,9 @@ use crate::{
         text::{shortened, visible},
     },
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, broken, mismatch, unknown},
+        claim::AssertionType,
+        scope::Scope,
+        scoped_evidence::ScopedEvidence,
         statements::{Statement, Subject},
         words::{Artifact, PythonPattern, RunText, WebAddress},
     },
@@ -21,7 +22,7 @@ use crate::{
     mask::MASK_CHARACTER,
     seen::{Found, Observed, Why},
     text::Text,
-    verdict::{At, FilePlace, Judged, Row},
+    verdict::{At, FilePlace, Judged, Mismatch, Row},
     words::plural,
 };
 
@@ -86,11 +87,15 @@ impl AssertionType for GatewayResponse {
         let expected = self.expected_status;
         let Some(status) = answer.status else {
             let reason = answer.error.clone().unwrap_or_else(|| "no response".to_owned());
-            return Ok(Row::fail("endpoint", proof, mismatch(reason.clone(), format!("status {expected}"), reason)));
+            return Ok(Row::fail(
+                "endpoint",
+                proof,
+                Mismatch::new(reason.clone(), format!("status {expected}"), reason),
+            ));
         };
         if status != expected {
             let message = format!("Expected {expected}, got {status}");
-            let mismatch = mismatch(message, expected.to_string(), status.to_string());
+            let mismatch = Mismatch::new(message, expected.to_string(), status.to_string());
             return Ok(Row::fail("expected_status", proof, mismatch));
         }
         let Some(body) = &self.expected_body else { return Ok(Row::pass("expected_status", proof)) };
@@ -98,7 +103,7 @@ impl AssertionType for GatewayResponse {
         let found = Text::of_body(&answer.body).contains(&body).at("expected_body")?;
         Ok(Row::present("expected_body", found, || {
             let message = format!("Expected body fragment not found: {body}");
-            mismatch(message, body.clone(), shortened(&answer.body.text, 2_000))
+            Mismatch::new(message, body.clone(), shortened(&answer.body.text, 2_000))
         }))
     }
 }
@@ -167,7 +172,7 @@ impl AssertionType for LogEntry {
             None => (log.so_far(), 0),
         };
         let found = search.find(text).map_err(Why::Unknown).at("pattern")?;
-        let masked = || Err(unknown("pattern", "the match is partly masked as a secret"));
+        let masked = || Err(Row::unknown("pattern", "the match is partly masked as a secret"));
         match found {
             Some((start, end)) if text[start..end].contains(MASK_CHARACTER) => return masked(),
             // It was found before masking.
@@ -184,7 +189,7 @@ impl AssertionType for LogEntry {
         let seen_text = visible(text);
         let is_shown = self.absent && found.is_none() && search.find(&seen_text).is_ok_and(|found| found.is_some());
         if is_shown && matches!(seen_text, std::borrow::Cow::Owned(_)) {
-            return Err(unknown("pattern", "the log shows it, but with invisible characters inside of it"));
+            return Err(Row::unknown("pattern", "the log shows it, but with invisible characters inside of it"));
         }
         let open = if self.absent { seen.act.open_end_at(seen.scope.moment) } else { None };
         let searched = Observed::new(found, gap).with_gap(open).search(|found| *found).at("pattern")?;
@@ -194,7 +199,7 @@ impl AssertionType for LogEntry {
                 let number = text[..at].matches('\n').count();
                 let line = text.lines().nth(number).unwrap_or_default();
                 let line = format!("line {}: {}", first + number + 1, shortened(line, 500));
-                mismatch("Pattern was present", format!("no line with {pattern}"), line)
+                Mismatch::new("Pattern was present", format!("no line with {pattern}"), line)
             });
             return Ok(row.with_places(found.map(|found| ("found here".to_owned(), place(found)))));
         }
@@ -208,10 +213,8 @@ impl AssertionType for LogEntry {
         let row = Row::present("pattern", searched, || {
             let lines = whole.map_or_else(|| log.so_far().lines().count(), |whole| whole.lines);
             let actual = format!("{} without it", plural(lines, "line"));
-            let mut mismatch = mismatch("Pattern not found", format!("a line with {pattern}"), actual);
-            let note = close().map(|line| format!("line {} is the closest match: {}", line.number, line.text));
-            mismatch.notes = note.into_iter().collect();
-            mismatch
+            let mismatch = Mismatch::new("Pattern not found", format!("a line with {pattern}"), actual);
+            mismatch.notes(close().map(|line| line.note()))
         });
         Ok(row.found_at("found here", found.map(place)).with_places(near))
     }
@@ -257,14 +260,7 @@ impl AssertionType for DecisionRoutedTo {
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let expected = seen.expand("expected_agent", &self.expected_agent)?;
         let (path, file) = seen.existing("state_path", &self.state_path, "State file", Until::TimeLimit)?;
-        let text = seen.text("state_path", file, Until::TimeLimit)?;
-        let (text, proof) = text.complete().at("state_path")?;
-        let state = structured(&file.path, text)
-            .map_err(|reason| broken("state_path", format!("`{}` cannot be read: {reason}", file.path)))?;
-        if !state.is_map() {
-            let message = format!("State file not found: {path} (it contains {})", state.kind());
-            return Ok(Row::fail("state_path", proof, mismatch(message, "a mapping", state.kind())));
-        }
+        let (state, proof) = seen.state("state_path", &path, file)?;
         let found = decided(&state);
         if matches!(&found, Some(PythonValue::Text(agent)) if *agent == expected) {
             return Ok(Row::pass("expected_agent", proof));
@@ -273,7 +269,7 @@ impl AssertionType for DecisionRoutedTo {
             Some(found) => (format!("Expected {expected}, got {}", found.show()), found.show()),
             None => (format!("Expected {expected}, but `{}` names no agent", file.path), "no agent".to_owned()),
         };
-        Ok(Row::fail("expected_agent", proof, mismatch(message, expected, shown)))
+        Ok(Row::fail("expected_agent", proof, Mismatch::new(message, expected, shown)))
     }
 }
 

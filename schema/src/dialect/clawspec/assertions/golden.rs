@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::artifacts::{appeared, is_zero};
 use crate::{
     act::Until,
     check::{
@@ -11,18 +10,18 @@ use crate::{
         rouge,
     },
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, Stored, Wait, lenient_number, mismatch, short, unknown},
+        claim::AssertionType,
+        scope::Scope,
+        scoped_evidence::{ScopedEvidence, StoredFile, Wait},
         statements::{Statement, Subject},
-        words::{Artifact, Moment},
+        words::{Artifact, Moment, is_zero, lenient_number},
     },
     evidence::{Context, FilesNeed, Need},
     files::Files,
     finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::Code,
-    seen::Found,
-    text::Text,
-    verdict::{At, FilePlace, Judged, Row},
+    verdict::{At, FilePlace, Judged, Mismatch, Row},
 };
 
 /// A file resembles a golden file.
@@ -63,7 +62,7 @@ pub struct ArtifactMatchesGolden {
     /// Content of `golden`.
     #[serde(skip)]
     #[schemars(skip)]
-    pub stored: Stored,
+    pub stored: Option<StoredFile>,
 }
 
 fn rouge_threshold() -> f64 {
@@ -72,11 +71,11 @@ fn rouge_threshold() -> f64 {
 
 impl ArtifactMatchesGolden {
     fn wait(&self) -> Wait<'_> {
-        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+        Wait::of(self.timeout, &self.updated_after)
     }
 
     fn golden_need(&self, scope: &Scope, context: &Context) -> Option<FilesNeed> {
-        if self.stored.0.is_some() {
+        if self.stored.is_some() {
             return None;
         }
         scope.first_file(&self.golden, context)
@@ -101,7 +100,7 @@ impl AssertionType for ArtifactMatchesGolden {
     const WAITS: bool = true;
 
     fn read(&mut self, files: &dyn Files) {
-        self.stored = Stored::read(&self.golden, files);
+        self.stored = StoredFile::read(&self.golden, files);
     }
 
     fn subject(&self) -> String {
@@ -113,37 +112,35 @@ impl AssertionType for ArtifactMatchesGolden {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        let mut needs = self.wait().need(&self.path, true, scope, context);
+        let mut needs = self.wait().needs(&self.path, true, scope, context);
         needs.extend(self.golden_need(scope, context).map(Need::Files));
         needs
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let (_, fresh, _) = appeared(seen, &self.path, &self.wait(), true, "Artifact", Until::TimeLimit)?;
+        let (_, fresh, _) = seen.appeared(&self.path, self.wait(), true, "Artifact")?;
         let newest = seen.newest(&fresh)?;
         let text = seen.text("path", newest, Until::TimeLimit)?;
-        let (golden_path, golden) = match &self.stored.0 {
-            Some(stored) => (&stored.path, Text::whole(&stored.text)),
-            None => match seen.first_file("golden", &self.golden, Until::TimeLimit)? {
-                (_, Found::Yes(file, _)) => (&file.path, seen.text("golden", file, Until::TimeLimit)?),
-                (path, Found::No(proof)) => {
-                    let message = format!("Golden file not found: {path}");
-                    return Ok(Row::fail("golden", proof, mismatch(message, format!("{path} exists"), "nothing")));
-                }
-            },
+        let (golden_path, golden) = match seen.stored("golden", &self.golden, self.stored.as_ref())? {
+            Ok(golden) => golden,
+            Err((path, proof)) => {
+                let message = format!("Golden file not found: {path}");
+                let mismatch = Mismatch::new(message, format!("{path} exists"), "nothing");
+                return Ok(Row::fail("golden", proof, mismatch));
+            }
         };
         let (text, proof) = text.complete().at("path")?;
         let (golden, _) = golden.complete().at("golden")?;
         let Some(score) = rouge::score(text, golden) else {
-            return Err(unknown("path", "the files are too long to be compared word by word"));
+            return Err(Row::unknown("path", "the files are too long to be compared word by word"));
         };
         let least = self.rouge_threshold;
         if score >= least {
             return Ok(Row::pass("rouge_threshold", proof).rated(None, Some(score)));
         }
         let message = format!("ROUGE-L {score:.3} below threshold {least:.3}");
-        let mismatch = mismatch(message, format!("at least {least:.3}"), format!("{score:.3}"));
-        let row = short("rouge_threshold", proof, mismatch, seen.scope).rated(None, Some(score));
+        let mismatch = Mismatch::new(message, format!("at least {least:.3}"), format!("{score:.3}"));
+        let row = seen.scope.short("rouge_threshold", proof, mismatch).rated(None, Some(score));
         let passages = passages(text, golden).into_iter().take(MAX_PASSAGES);
         let places = passages.flat_map(|Passage { lines, other_lines, words }| {
             let count = if words == 1 { "1 word".to_owned() } else { format!("{words} words") };

@@ -1,6 +1,6 @@
 //! Assertions about the gateway log of a run: tool calls, delegations, tokens.
 
-mod run_log;
+pub(crate) mod run_log;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use crate::{
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, mismatch, skipped, unknown},
+        claim::AssertionType,
+        scope::Scope,
+        scoped_evidence::ScopedEvidence,
         statements::{LoggedRun, Statement, Subject},
         words::{Artifact, RunText},
     },
@@ -19,15 +21,11 @@ use crate::{
     lint_node::LintNode,
     problem::Code,
     seen::Found,
-    verdict::{Judged, Row},
+    verdict::{Judged, Mismatch, Row},
     words::{Name, ToolName},
 };
 
-pub(crate) use run_log::{LogFigures, own_log_needs};
 use run_log::{RunLog, called_here, log_needs};
-
-/// Default of `run_id`.
-const RUN_ID: &str = "{{run_id}}";
 
 /// Returns the keys that ClawSpec requires in assertions about the log, although they have defaults.
 fn log_and_run() -> Value {
@@ -88,12 +86,10 @@ impl AssertionType for ToolWasCalled {
                 Row::pass("tool", proof).found_at("called here", place)
             }
             Found::No(proof) => {
-                let mut mismatch =
-                    mismatch(format!("Tool not called: {tool}"), format!("a call to {tool}"), "no such call");
-                let instead = run.instead_of(&tool);
-                mismatch.notes = vec![instead.note];
-                mismatch.help = instead.help.map(str::to_owned).into_iter().collect();
-                Row::fail("tool", proof, mismatch).with_places(instead.place)
+                let mismatch =
+                    Mismatch::new(format!("Tool not called: {tool}"), format!("a call to {tool}"), "no such call");
+                let (note, help, place) = run.instead_of(&tool);
+                Row::fail("tool", proof, mismatch.notes([note]).help(help)).with_places(place)
             }
         })
     }
@@ -154,7 +150,7 @@ impl AssertionType for ToolNotCalled {
         }
         let row = Row::absent("tool", found, |_| {
             let actual = if calls.len() == 1 { "one call".to_owned() } else { format!("{} calls", calls.len()) };
-            mismatch(format!("Tool was called: {tool}"), format!("no call to {tool}"), actual)
+            Mismatch::new(format!("Tool was called: {tool}"), format!("no call to {tool}"), actual)
         });
         Ok(row.with_places(calls.iter().filter_map(|call| run.line(called_here(call), call.line))))
     }
@@ -230,7 +226,7 @@ impl AssertionType for DelegationOccurred {
             Found::No(proof) => proof,
         };
         let fail = |message: &str, actual: String| {
-            Row::fail("to_agent", proof, mismatch(message, format!("a handoff to {agent}"), actual))
+            Row::fail("to_agent", proof, Mismatch::new(message, format!("a handoff to {agent}"), actual))
         };
         let Some(spawn) = spawn else {
             let named = spawns.iter().filter_map(|call| Some((call.to_agent.as_deref()?, call.line)));
@@ -331,7 +327,7 @@ impl AssertionType for ToolNotPermitted {
             wrong.dedup();
             let names = wrong.join(", ");
             let allowed = if allowed.is_empty() { "no tool".to_owned() } else { allowed.join(", ") };
-            mismatch(format!("Disallowed tools used: {names}"), format!("only {allowed}"), names)
+            Mismatch::new(format!("Disallowed tools used: {names}"), format!("only {allowed}"), names)
         });
         let place = |call: &&Call| run.line(format!("`{}` was {}", call.tool, called_here(call)), call.line);
         Ok(row.with_places(calls.iter().filter_map(place)))
@@ -403,10 +399,11 @@ impl AssertionType for TokenBudget {
             ("max_total_tokens", "total", self.max_total_tokens, sum(|usage| usage.total)),
         ];
         let limits = || limits.into_iter().filter_map(|(field, name, most, used)| Some((field, name, most?, used)));
-        let (last, ..) = limits().next_back().ok_or_else(|| unknown("", "no limit is set, so nothing is checked"))?;
+        let (last, ..) =
+            limits().next_back().ok_or_else(|| Row::unknown("", "no limit is set, so nothing is checked"))?;
         if of_run.is_empty() {
             run.with_run()?;
-            return Err(skipped("", "no token counts in the log"));
+            return Err(Row::skipped("", "no token counts in the log"));
         }
         let found = match run.seen.search(|_| limits().find(|(_, _, most, used)| used > most)) {
             Ok(Found::Yes(wrong, proof)) => Found::Yes(wrong, proof),
@@ -419,7 +416,7 @@ impl AssertionType for TokenBudget {
         let field = found.map(|(field, ..)| field).yes().unwrap_or(last);
         let row = Row::absent(field, found, |(_, name, most, used)| {
             let message = format!("{name} tokens {used} exceeded budget {most}");
-            mismatch(message, format!("at most {most}"), used.to_string())
+            Mismatch::new(message, format!("at most {most}"), used.to_string())
         });
         Ok(row.with_places(of_run.iter().filter_map(|usage| run.line("tokens are counted here", usage.line))))
     }

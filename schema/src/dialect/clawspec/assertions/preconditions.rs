@@ -6,14 +6,16 @@ use serde::{Deserialize, Serialize};
 use crate::{
     act::Until,
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, mismatch, unknown},
+        claim::AssertionType,
+        scope::Scope,
+        scoped_evidence::ScopedEvidence,
         statements::{Statement, Subject},
         words::{OneFile, RunText, VariableName, WebAddress},
     },
-    evidence::{Address, Context, FilesNeed, Need, Presence, ResponseNeed, SeenFile, VariablesNeed},
+    evidence::{Address, Answer, Context, FilesNeed, Need, Presence, ResponseNeed, SeenFile, VariablesNeed},
     lint_node::LintNode,
-    seen::Found,
-    verdict::{At, Judged, Row},
+    seen::{Found, Observed},
+    verdict::{At, Judged, Mismatch, Row},
     words::Name,
 };
 
@@ -40,17 +42,15 @@ pub struct FilePresent {
     pub path: OneFile,
 }
 
-/// Returns the need for one path.
 fn path_need(path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
     let pattern = scope.expand(path, context).ok()?;
     Some(FilesNeed { pattern, moment: scope.moment, ..FilesNeed::default() })
 }
 
-/// Returns the expanded path, and the file or directory there.
 fn look<'e>(path: &str, seen: &ScopedEvidence<'e>, until: Until) -> Result<(String, Found<&'e SeenFile>), Row> {
     let pattern = seen.expand("path", path)?;
     let want = FilesNeed { pattern: pattern.clone(), moment: seen.scope.moment, ..FilesNeed::default() };
-    let found = seen.files("path", &want, until)?.search(|files| files.first()).at("path")?;
+    let found = seen.file("path", &want, until)?;
     Ok((pattern, found))
 }
 
@@ -121,7 +121,7 @@ impl AssertionType for FileAbsent {
         let (path, found) = look(&self.path, seen, Until::End)?;
         Ok(Row::absent("path", found, |file| {
             let kind = if file.directory { "a directory" } else { "a file" };
-            mismatch(format!("File exists: {path}"), format!("no file or directory at {path}"), kind)
+            Mismatch::new(format!("File exists: {path}"), format!("no file or directory at {path}"), kind)
         }))
     }
 }
@@ -162,7 +162,7 @@ impl AssertionType for GatewayHealthy {
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         let field = if self.endpoint.is_some() { "endpoint" } else { "" };
         let Some(want) = self.need(seen.scope, seen.act.context()) else {
-            return Err(unknown(field, "the address contains a template variable without a value in this run"));
+            return Err(Row::unknown(field, "the address contains a template variable without a value in this run"));
         };
         let (answer, proof) = seen.response(field, &want, "the gateway's health")?;
         Ok(match answer.status {
@@ -170,11 +170,11 @@ impl AssertionType for GatewayHealthy {
             Some(status) => Row::fail(
                 field,
                 proof,
-                mismatch(format!("Gateway returned {status}"), "status 200", format!("status {status}")),
+                Mismatch::new(format!("Gateway returned {status}"), "status 200", format!("status {status}")),
             ),
             None => {
                 let reason = answer.error.clone().unwrap_or_else(|| "no response".to_owned());
-                Row::fail(field, proof, mismatch(reason.clone(), "status 200", reason))
+                Row::fail(field, proof, Mismatch::new(reason.clone(), "status 200", reason))
             }
         })
     }
@@ -217,23 +217,27 @@ impl AssertionType for EnvPresent {
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
         if self.vars.is_empty() {
-            return Err(unknown("vars", "the list is empty, so nothing is checked"));
+            return Err(Row::unknown("vars", "the list is empty, so nothing is checked"));
         }
-        let answer = seen.variables("vars", &self.need(seen.scope))?;
-        let (answer, proof) = answer.complete().at("vars")?;
+        let need = Need::Variables(self.need(seen.scope));
+        let Answer::Variables(answer) = seen.act.answer(&need, "the environment").at("vars")? else {
+            return Err(Row::unknown("vars", "the environment was not observed"));
+        };
+        let observed = Observed::new(answer, None);
+        let (answer, proof) = observed.complete().at("vars")?;
         let mut missing: Vec<(usize, &str, &str)> = Vec::new();
         for (index, name) in self.vars.iter().enumerate() {
             match answer.get(&name.0) {
                 Some(Presence::Set) => {}
                 Some(Presence::Empty) => missing.push((index, name, "is empty")),
                 Some(Presence::Absent) => missing.push((index, name, "is not set")),
-                None => return Err(unknown("vars", format!("`{name}` was not observed")).at_item(index)),
+                None => return Err(Row::unknown("vars", format!("`{name}` was not observed")).at_item(index)),
             }
         }
         let Some((first, ..)) = missing.first() else { return Ok(Row::pass("vars", proof)) };
         let names: Vec<&str> = missing.iter().map(|(_, name, _)| *name).collect();
         let actual: Vec<String> = missing.iter().map(|(_, name, state)| format!("{name} {state}")).collect();
         let message = format!("Missing env vars: {}", names.join(", "));
-        Ok(Row::fail("vars", proof, mismatch(message, "every variable is set", actual.join(", "))).at_item(*first))
+        Ok(Row::fail("vars", proof, Mismatch::new(message, "every variable is set", actual.join(", "))).at_item(*first))
     }
 }

@@ -8,11 +8,14 @@ use crate::{
     act::Until,
     check::{
         headings,
+        json::number_text,
         score::{self, Score},
         text::shortened,
     },
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, short, skipped, unknown},
+        claim::AssertionType,
+        scope::Scope,
+        scoped_evidence::ScopedEvidence,
         words::{Artifact, RunText, WebAddress},
     },
     evidence::{Address, Context, Judge, ModelReply, Need, ScoreNeed},
@@ -22,7 +25,7 @@ use crate::{
     mask::shown,
     problem::Code,
     seen::{Found, Proof},
-    verdict::{At, Judged, Row},
+    verdict::{At, Judged, Mismatch, Row},
     words::plural,
 };
 
@@ -248,7 +251,6 @@ fn judge(written: Option<&RunText>, scope: &Scope, context: &Context) -> Option<
     }
 }
 
-/// Requirements on scores.
 struct ScoreThreshold {
     /// Field that the result refers to.
     field: &'static str,
@@ -263,18 +265,12 @@ struct ScoreThreshold {
 impl ScoreThreshold {
     /// Judges the replies of a judge. Missing replies matter only if they could change the result.
     fn judge(&self, (replies, proof): (&[ModelReply], Proof), seen: &ScopedEvidence<'_>) -> Row {
-        let (mut scores, mut trouble) = (Vec::new(), None);
-        for reply in replies.iter().take(self.runs.runs as usize) {
-            match read(reply, self.most) {
-                Ok(score) => scores.push(score),
-                Err(reason) => trouble = trouble.or(Some(reason)),
-            }
-        }
+        let (scores, trouble) = score::scores(replies, self.runs.runs, |answer| read(answer, self.most));
         let wanted = self.runs.min_passes as usize;
         let good = scores.iter().filter(|score| score.value >= self.least).count();
         let missing = self.runs.runs as usize - scores.len();
         if scores.is_empty() || good < wanted && good + missing >= wanted {
-            return unknown("rubric", trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned()));
+            return Row::unknown("rubric", why_unscored(trouble));
         }
         let mean = scores.iter().map(|score| score.value).sum::<f64>() / scores.len() as f64;
         if good >= wanted {
@@ -292,13 +288,13 @@ impl ScoreThreshold {
             (false, _) => format!("{counted} {meets} the {threshold}, but {wanted} must"),
         };
         let least = match wanted {
-            0 | 1 => format!("at least {}", plain(self.least)),
-            wanted => format!("{wanted} scores of at least {}", plain(self.least)),
+            0 | 1 => format!("at least {}", number_text(self.least)),
+            wanted => format!("{wanted} scores of at least {}", number_text(self.least)),
         };
-        let given: Vec<String> = scores.iter().map(|score| plain(score.value)).collect();
-        let mut mismatch = mismatch(message, least, given.join(", "));
-        mismatch.notes = scores.iter().filter_map(|score| explained(score, scores.len() > 1)).collect();
-        short(self.field, proof, mismatch, seen.scope).rated(None, Some(mean))
+        let given: Vec<String> = scores.iter().map(|score| number_text(score.value)).collect();
+        let explained = scores.iter().filter_map(|score| explained(score, scores.len() > 1));
+        let mismatch = Mismatch::new(message, least, given.join(", ")).notes(explained);
+        seen.scope.short(self.field, proof, mismatch).rated(None, Some(mean))
     }
 }
 
@@ -309,11 +305,10 @@ const UNASKED_AGAIN: &str = "the judge was asked fewer times than now required; 
 /// Maximum number of characters to show of a judge's reasoning.
 const MAX_REASONING: usize = 600;
 
-/// Returns the reasoning of a judge.
 fn explained(score: &Score, of_several: bool) -> Option<String> {
     let reasoning = score.reasoning.as_deref()?;
     let reasoning = shortened(&shown(reasoning), MAX_REASONING);
-    let who = if of_several { format!("score {}", plain(score.value)) } else { "the judge".to_owned() };
+    let who = if of_several { format!("score {}", number_text(score.value)) } else { "the judge".to_owned() };
     Some(format!("{who}: {reasoning}"))
 }
 
@@ -329,21 +324,17 @@ fn end_of_scale(rubric: &str, least: f64) -> Option<f64> {
     (least <= most).then_some(most)
 }
 
-/// Reads the score in a reply, or returns why there is none.
-fn read(reply: &ModelReply, most: Option<f64>) -> Result<Score, String> {
-    if let Some(error) = &reply.error {
-        // A gateway without a judge of its own.
-        let help = "; name a model as `judge` in `speclens.yaml`, such as `judge: anthropic/claude-haiku-4-5`";
-        let help = if error.ends_with("status 404") { help } else { "" };
-        return Err(format!("the judge did not answer: {error}{help}"));
-    }
-    if reply.text.cut {
-        return Err("the judge's answer was cut off".to_owned());
-    }
-    let invalid = |reason: String| format!("the judge's answer is invalid: {reason}");
-    let score = score::read(&reply.text.text).map_err(invalid)?;
+/// Why there is no score; for a gateway without a judge of its own, with how to get one.
+fn why_unscored(reason: Option<String>) -> String {
+    let reason = reason.unwrap_or_else(|| UNASKED_AGAIN.to_owned());
+    let help = "; name a model as `judge` in `speclens.yaml`, such as `judge: anthropic/claude-haiku-4-5`";
+    if reason.ends_with("status 404") { reason + help } else { reason }
+}
+
+fn read(answer: &str, most: Option<f64>) -> Result<Score, String> {
+    let score = score::read(answer)?;
     match most.filter(|most| score.value > *most) {
-        Some(most) => Err(invalid(format!("{} is outside of the scale, which ends at {most}", plain(score.value)))),
+        Some(most) => Err(format!("{} is outside of the scale, which ends at {most}", number_text(score.value))),
         None => Ok(score),
     }
 }
@@ -379,17 +370,16 @@ impl AssertionType for LlmJudge {
                 let text = text.so_far();
                 let message = format!("`{}` has no section `{section}`", file.path);
                 let (note, place) = seen.note_on_heading(&section, &file.path, text);
-                let mut mismatch = mismatch(message, section, "no such heading");
-                mismatch.notes = vec![note];
+                let mismatch = Mismatch::new(message, section, "no such heading").notes([note]);
                 return Ok(Row::fail("section", proof, mismatch).with_places(place));
             }
         }
         let runs = self.runs();
         if runs.runs == 0 {
-            return Err(skipped("consistency", "consistency.runs is 0; no scores collected"));
+            return Err(Row::skipped("consistency", "consistency.runs is 0; no scores collected"));
         }
         let Some(want) = self.need(seen.scope, seen.act.context()) else {
-            return Err(unknown("rubric", NO_VALUE));
+            return Err(Row::unknown("rubric", NO_VALUE));
         };
         let most = end_of_scale(&want.rubric, self.pass_threshold);
         let bar = ScoreThreshold { field: "pass_threshold", name: "Judge", least: self.pass_threshold, most, runs };
@@ -479,7 +469,7 @@ impl AssertionType for AgentIdentityConsistent {
             }
         }
         let Some(want) = self.need(seen.scope, seen.act.context()) else {
-            return Err(unknown("rubric", NO_VALUE));
+            return Err(Row::unknown("rubric", NO_VALUE));
         };
         let bar = ScoreThreshold {
             field: "soul_path",
@@ -494,15 +484,11 @@ impl AssertionType for AgentIdentityConsistent {
 
 #[cfg(test)]
 mod tests {
-    use super::{ModelReply, end_of_scale, read};
-    use crate::evidence::Capture;
+    use super::{end_of_scale, read, why_unscored};
 
     #[test]
     fn gateway_without_a_judge_is_told_how_to_get_one() {
-        let reason = |error: &str| {
-            let reply = ModelReply { error: Some(error.to_owned()), ..ModelReply::default() };
-            read(&reply, None).unwrap_err()
-        };
+        let reason = |error: &str| why_unscored(Some(format!("the judge did not answer: {error}")));
         assert!(reason("http://g/qa/judge responded with status 404").contains("`judge: anthropic/"));
         assert!(!reason("http://g/qa/judge responded with status 500").contains("`judge`"));
     }
@@ -510,9 +496,7 @@ mod tests {
     #[test]
     fn score_beyond_the_scale_of_the_rubric_is_none() {
         let score = |rubric: &str, least: f64, value: &str| {
-            let text = Capture::whole(format!("{{\"score\": {value}}}"));
-            let reply = ModelReply { text, ..ModelReply::default() };
-            read(&reply, end_of_scale(rubric, least)).map(|score| score.value)
+            read(&format!("{{\"score\": {value}}}"), end_of_scale(rubric, least)).map(|score| score.value)
         };
         for (rubric, least, value, is_valid) in [
             ("Score 1-5 for clarity.", 3.0, "5", true),

@@ -4,14 +4,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::artifacts::{appeared, is_zero, structured, unread};
 use crate::{
     act::Until,
     check::python::PythonValue,
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, Wait, broken, lenient_number, mismatch},
+        claim::AssertionType,
+        scope::Scope,
+        scoped_evidence::{ScopedEvidence, Wait, unread},
         statements::Statement,
-        words::{Artifact, Moment},
+        words::{Artifact, Moment, is_zero, lenient_number},
     },
     document::{Document, NodeRef, ScalarRules},
     evidence::{Context, Need},
@@ -19,7 +20,7 @@ use crate::{
     finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::Code,
-    verdict::{At, FilePlace, Judged, Row},
+    verdict::{FilePlace, Judged, Mismatch, Row},
 };
 
 /// A YAML state file of the target has a certain status or values.
@@ -76,7 +77,7 @@ pub struct StateFile {
 
 impl StateFile {
     fn wait(&self) -> Wait<'_> {
-        Wait { timeout: self.timeout, updated_after: self.updated_after.as_deref() }
+        Wait::of(self.timeout, &self.updated_after)
     }
 
     fn file(&self) -> Option<&Artifact> {
@@ -134,25 +135,18 @@ impl AssertionType for StateFile {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        self.file().map(|path| self.wait().need(path, true, scope, context)).unwrap_or_default()
+        self.file().map(|path| self.wait().needs(path, true, scope, context)).unwrap_or_default()
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let Some(path) = self.file() else { return Err(broken("", "missing `path`")) };
+        let Some(path) = self.file() else { return Err(Row::broken("", "missing `path`")) };
         if let Some((field, reason)) = &self.unreadable {
-            return Err(broken(*field, format!("`{field}` cannot be read: {reason}")));
+            return Err(Row::broken(*field, format!("`{field}` cannot be read: {reason}")));
         }
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
-        let (pattern, fresh, _) = appeared(seen, path, &self.wait(), true, "State file", Until::TimeLimit)?;
+        let (pattern, fresh, _) = seen.appeared(path, self.wait(), true, "State file")?;
         let file = seen.newest(&fresh)?;
-        let text = seen.text(field, file, Until::TimeLimit)?;
-        let (text, proof) = text.complete().at(field)?;
-        let state = structured(&file.path, text)
-            .map_err(|reason| broken(field, format!("`{}` cannot be read: {reason}", file.path)))?;
-        if !state.is_map() {
-            let message = format!("State file not found: {pattern} (it contains {})", state.kind());
-            return Ok(Row::fail(field, proof, mismatch(message, "a mapping", state.kind())));
-        }
+        let (state, proof) = seen.state(field, &pattern, file)?;
         let (status, fields) = &self.expected;
         let mut wrong: Vec<WrongValue<'_>> = Vec::new();
         let status = status.iter().map(|expected| ("expected_status", STATUS, expected));
@@ -166,13 +160,12 @@ impl AssertionType for StateFile {
             }
         }
         let Some(first) = wrong.first() else { return Ok(Row::pass(field, proof)) };
-        let mut mismatch = mismatch(first.message(), described(&first.expected), described(&first.found));
-        if wrong.len() > 1 {
-            mismatch.notes = wrong.iter().map(WrongValue::line).collect();
-        }
+        let all = wrong.iter().filter(|_| wrong.len() > 1).map(WrongValue::line);
+        let mismatch = Mismatch::new(first.message(), described(&first.expected), described(&first.found)).notes(all);
         let row = Row::fail(first.field, proof, mismatch);
         let row = if first.field == "expected_fields" { row.at_key(first.key) } else { row };
-        let places = wrong.iter().filter_map(|wrong| wrong.place(&file.path, text));
+        let text = seen.text(field, file, Until::TimeLimit)?;
+        let places = wrong.iter().filter_map(|wrong| wrong.place(&file.path, text.so_far()));
         Ok(row.with_places(places))
     }
 }
@@ -189,7 +182,6 @@ fn no_state(key: &str) -> Value {
 /// Key that `expected_status` refers to.
 const STATUS: &str = "status";
 
-/// A value that differs from the expected one.
 struct WrongValue<'a> {
     /// Field of the assertion.
     field: &'static str,

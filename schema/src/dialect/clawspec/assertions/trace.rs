@@ -6,13 +6,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{artifacts::structured, behavioral::decided, trace_notes::aligned};
+use super::{
+    behavioral::decided,
+    trace_notes::{aligned, shown},
+};
 use crate::{
     act::Until,
     dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, lenient_count, mismatch, unknown},
+        claim::AssertionType,
+        scope::Scope,
+        scoped_evidence::{ScopedEvidence, structured},
         statements::{Statement, Subject},
-        words::{CalledTool, OneFile, RouterFile, RunText},
+        words::{CalledTool, OneFile, RouterFile, RunText, lenient_count},
     },
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace, UNSEEN_TOOLS},
     lint_node::LintNode,
@@ -32,7 +37,7 @@ pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
 
 /// Returns the trace as a source of tool calls.
 fn tools<'e>(seen: &ScopedEvidence<'e>) -> Result<Observed<&'e Trace>, Row> {
-    let trace = seen.trace()?;
+    let trace = seen.act.trace()?;
     let gap = trace.so_far().unseen_tools.then(|| Why::unknown(UNSEEN_TOOLS));
     Ok(trace.with_gap(gap))
 }
@@ -86,23 +91,23 @@ impl AssertionType for LlmCallCount {
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
+        let trace = seen.act.trace()?;
         let count = |trace: &Trace| trace.spans.iter().filter(|span| span.kind == SpanKind::Llm).count() as u64;
         let max = self.max.map(|max| trace.search(|trace| Some(count(trace)).filter(|count| *count > max)).at("max"));
         if let (Some(max), Some(Ok(Found::Yes(count, proof)))) = (self.max, &max) {
             let message = format!("{count} LLM calls, more than max {max}");
-            return Ok(Row::fail("max", *proof, mismatch(message, format!("at most {max}"), count.to_string())));
+            return Ok(Row::fail("max", *proof, Mismatch::new(message, format!("at most {max}"), count.to_string())));
         }
         let min = self.min.map(|min| trace.search(|trace| Some(count(trace)).filter(|count| *count >= min)).at("min"));
         if let (Some(min), Some(Ok(Found::No(proof)))) = (self.min, &min) {
             let count = count(trace.so_far());
             let message = format!("{count} LLM calls, fewer than min {min}");
-            return Ok(Row::fail("min", *proof, mismatch(message, format!("at least {min}"), count.to_string())));
+            return Ok(Row::fail("min", *proof, Mismatch::new(message, format!("at least {min}"), count.to_string())));
         }
         match (min.transpose()?, max.transpose()?) {
             (_, Some(max)) => Ok(Row::pass("max", max.proof())),
             (Some(min), None) => Ok(Row::pass("min", min.proof())),
-            (None, None) => Err(unknown("", "no bound is set, so nothing is checked")),
+            (None, None) => Err(Row::unknown("", "no bound is set, so nothing is checked")),
         }
     }
 }
@@ -177,14 +182,14 @@ impl AssertionType for ToolSequence {
                 let message = format!("expected exactly {wanted}, got {got}");
                 let at = expected.iter().zip(&actual).position(|(one, other)| one != other);
                 let notes = aligned(&expected, &actual);
-                let row = Row::fail("expected", proof, Mismatch { notes, ..mismatch(message, wanted, got) });
+                let row = Row::fail("expected", proof, Mismatch::new(message, wanted, got).notes(notes));
                 Ok(match at.or_else(|| (actual.len() < expected.len()).then_some(actual.len())) {
                     Some(at) => row.at_item(at),
                     None => row,
                 })
             }
             SequenceMode::Ordered | SequenceMode::Contains if expected.is_empty() => {
-                Err(unknown("expected", "the list is empty, so nothing is checked"))
+                Err(Row::unknown("expected", "the list is empty, so nothing is checked"))
             }
             SequenceMode::Contains => {
                 let missing: Vec<(usize, &str)> = expected
@@ -196,7 +201,7 @@ impl AssertionType for ToolSequence {
                 let found = trace.search(|_| missing.is_empty().then_some(())).at("expected")?;
                 let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
                 let row = Row::present("expected", found, || {
-                    mismatch(format!("tools not called: {missing_names}; called: {got}"), wanted, got.clone())
+                    Mismatch::new(format!("tools not called: {missing_names}; called: {got}"), wanted, got.clone())
                 });
                 Ok(match missing.first() {
                     Some((first, _)) => row.at_item(*first),
@@ -209,7 +214,7 @@ impl AssertionType for ToolSequence {
                 let (Some(at), Found::No(proof)) = (at, found) else { return Ok(Row::pass("expected", found.proof())) };
                 let message = format!("`{}` (position {at}) was not called in this order; called: {got}", expected[at]);
                 let notes = aligned(&expected, &actual);
-                Ok(Row::fail("expected", proof, Mismatch { notes, ..mismatch(message, wanted, got) }).at_item(at))
+                Ok(Row::fail("expected", proof, Mismatch::new(message, wanted, got).notes(notes)).at_item(at))
             }
         }
     }
@@ -256,7 +261,7 @@ impl AssertionType for ModelUsed {
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
+        let trace = seen.act.trace()?;
         let spans = in_order(trace.so_far(), SpanKind::Llm);
         let uses = |model: &str| {
             spans
@@ -271,7 +276,7 @@ impl AssertionType for ModelUsed {
             let model = seen.expand("expected", model)?;
             let found = trace.search(|_| uses(&model)).at("expected")?;
             let message = format!("expected model {model} not found in {got}");
-            let present = Row::present("expected", found, || mismatch(message, model.clone(), got.clone()));
+            let present = Row::present("expected", found, || Mismatch::new(message, model.clone(), got.clone()));
             if !found.is_yes() {
                 return Ok(present);
             }
@@ -284,7 +289,7 @@ impl AssertionType for ModelUsed {
             let gap = is_unnamed.then(|| Why::unknown("a model call does not name its model"));
             let found = trace.with_gap(gap).search(|_| uses(&model)).at("not_expected")?;
             row = Ok(Row::absent("not_expected", found, |_| {
-                mismatch(format!("prohibited model {model} was used"), format!("not {model}"), got.clone())
+                Mismatch::new(format!("prohibited model {model} was used"), format!("not {model}"), got.clone())
             }));
         }
         row
@@ -302,11 +307,7 @@ impl AssertionType for ModelUsed {
 /// trace does not mention other agents, the first of the routing keys below that is set decides. Without one, the
 /// result is a warning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(extend("x-first-of" = [
-    "routing_path", "decision_path", "delegation_fallback_path", "routing_decisions", "state_payloads",
-    "decision_payloads", "routing_decision", "state_payload", "decision_payload", "state_paths", "routing_state_paths",
-    "state_path", "routing_state_path",
-]))]
+#[schemars(extend("x-first-of" = ROUTING))]
 pub struct DelegationPath {
     /// Agents, in order.
     #[schemars(with = "Vec<AgentName>", extend("examples" = [["orchestrator", "copywriter"]]))]
@@ -364,61 +365,48 @@ fn no_agent() -> Value {
     }])
 }
 
+/// Keys of routing data, of which the first one counts.
+const ROUTING: [&str; 13] = [
+    "routing_path", "decision_path", "delegation_fallback_path", "routing_decisions", "state_payloads",
+    "decision_payloads", "routing_decision", "state_payload", "decision_payload", "state_paths", "routing_state_paths",
+    "state_path", "routing_state_path",
+];
+
+fn names_files(key: &str) -> bool {
+    key.contains("state_path")
+}
+
 impl DelegationPath {
-    /// Returns the state files to read, if they decide the result.
-    fn files(&self) -> Option<(&'static str, Vec<&OneFile>)> {
-        let lists = [("state_paths", &self.state_paths), ("routing_state_paths", &self.routing_state_paths)];
-        let single = [("state_path", &self.state_path), ("routing_state_path", &self.routing_state_path)];
-        let many = lists.into_iter().find_map(|(key, paths)| Some((key, paths.as_ref()?.iter().collect())));
-        many.or_else(|| single.into_iter().find_map(|(key, path)| Some((key, vec![path.as_ref()?]))))
+    /// The routing data that counts, with its key: names and decisions, or paths of files with one decision each.
+    fn routing(&self) -> Option<(&'static str, Vec<Value>)> {
+        let members = serde_json::to_value(self).ok()?;
+        let is_single = |key: &str| key.ends_with("decision") || key.ends_with("payload");
+        ROUTING.into_iter().find_map(|key| match members.get(key)? {
+            Value::Null => None,
+            Value::Array(values) if !is_single(key) => Some((key, values.clone())),
+            value => Some((key, vec![value.clone()])),
+        })
     }
 
-    /// Returns the path that the assertion itself contains, with its key.
-    fn written(&self) -> Option<(&'static str, Vec<String>)> {
-        let paths = [
-            ("routing_path", &self.routing_path),
-            ("decision_path", &self.decision_path),
-            ("delegation_fallback_path", &self.delegation_fallback_path),
-        ];
-        if let Some((key, names)) = paths.into_iter().find_map(|(key, names)| Some((key, names.as_ref()?))) {
-            return Some((key, names.iter().map(|name| name.0.clone()).collect()));
-        }
-        let lists = [
-            ("routing_decisions", &self.routing_decisions),
-            ("state_payloads", &self.state_payloads),
-            ("decision_payloads", &self.decision_payloads),
-        ];
-        if let Some((key, decisions)) = lists.into_iter().find_map(|(key, list)| Some((key, list.as_ref()?))) {
-            return Some((key, decisions.iter().filter_map(agent_in).collect()));
-        }
-        let single = [
-            ("routing_decision", &self.routing_decision),
-            ("state_payload", &self.state_payload),
-            ("decision_payload", &self.decision_payload),
-        ];
-        let (key, decision) = single.into_iter().find_map(|(key, decision)| Some((key, decision.as_ref()?)))?;
-        Some((key, agent_in(decision).into_iter().collect()))
-    }
-
-    fn file_need(&self, path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
+    fn file_need(path: &str, scope: &Scope, context: &Context) -> Option<FilesNeed> {
         let pattern = scope.expand(path, context).ok()?;
         Some(FilesNeed { pattern, content: true, moment: scope.moment, ..FilesNeed::default() })
     }
 
-    /// Returns the agents in the routing data, with their key. `None` without routing data.
+    /// The agents in the routing data. `None` without routing data.
     fn fallback(&self, seen: &ScopedEvidence<'_>) -> Result<Option<Observed<Vec<String>>>, Row> {
-        if let Some((key, names)) = self.written() {
-            let names = names.iter().map(|name| seen.expand(key, name)).collect::<Result<Vec<_>, _>>()?;
-            return Ok(Some(Observed::new(names, None)));
-        }
-        let Some((key, paths)) = self.files() else { return Ok(None) };
+        let Some((key, values)) = self.routing() else { return Ok(None) };
         let mut names = Vec::new();
-        for path in paths {
-            let Some(want) = self.file_need(path, seen.scope, seen.act.context()) else {
-                return Err(unknown(key, "the path contains a template variable without a value in this run"));
+        for value in &values {
+            if !names_files(key) {
+                names.extend(agent_in(value).map(|name| seen.expand(key, &name)).transpose()?);
+                continue;
+            }
+            let path = value.as_str().unwrap_or_default();
+            let Some(want) = DelegationPath::file_need(path, seen.scope, seen.act.context()) else {
+                return Err(Row::unknown(key, "the path contains a template variable without a value in this run"));
             };
-            let files = seen.files(key, &want, Until::TimeLimit)?;
-            let Found::Yes(file, _) = files.search(|files| files.first()).at(key)? else { continue };
+            let Found::Yes(file, _) = seen.file(key, &want, Until::TimeLimit)? else { continue };
             let Ok(text) = seen.text(key, file, Until::TimeLimit) else { continue };
             let (text, _) = text.complete().at(key)?;
             names.extend(structured(&file.path, text).ok().as_ref().and_then(decided).map(|agent| agent.show()));
@@ -427,7 +415,6 @@ impl DelegationPath {
     }
 }
 
-/// Returns the agent in a written decision.
 fn agent_in(decision: &Value) -> Option<String> {
     let filled = |value: Option<&Value>| value?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     filled(Some(decision)).or_else(|| filled(decision.get("selected_agent"))).or_else(|| filled(decision.get("agent")))
@@ -442,17 +429,17 @@ impl AssertionType for DelegationPath {
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
         let mut needs = vec![Need::Trace];
-        if self.written().is_none() {
-            let paths = self.files().map(|(_, paths)| paths).unwrap_or_default();
-            needs.extend(paths.into_iter().filter_map(|path| self.file_need(path, scope, context)).map(Need::Files));
+        if let Some((_, paths)) = self.routing().filter(|(key, _)| names_files(key)) {
+            let need = |path: &Value| DelegationPath::file_need(path.as_str()?, scope, context);
+            needs.extend(paths.iter().filter_map(need).map(Need::Files));
         }
         needs
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
+        let trace = seen.act.trace()?;
         if self.expected.is_empty() {
-            return Err(unknown("expected", "the list is empty, so nothing is checked"));
+            return Err(Row::unknown("expected", "the list is empty, so nothing is checked"));
         }
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
         let agents = in_order(trace.so_far(), SpanKind::Subagent);
@@ -473,7 +460,7 @@ impl AssertionType for DelegationPath {
         let found = actual.search(|_| at.is_none().then_some(())).at("expected")?;
         let (Some(at), Found::No(proof)) = (at, found) else { return Ok(Row::pass("expected", found.proof())) };
         let message = format!("delegation path mismatch{by} at position {at}: `{}` is not there", expected[at]);
-        Ok(Row::fail("expected", proof, mismatch(message, wanted, listed(&names))).at_item(at))
+        Ok(Row::fail("expected", proof, Mismatch::new(message, wanted, listed(&names))).at_item(at))
     }
 }
 
@@ -492,29 +479,18 @@ impl AssertionType for NoSpanErrors {
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
+        let trace = seen.act.trace()?;
         let errors: Vec<String> = trace
             .so_far()
             .spans
             .iter()
             .filter_map(|span| Some((span, span.error.as_ref().filter(|error| !error.is_empty())?)))
-            .map(|(span, error)| format!("{} ({}): {error}", span.name, kind_text(span.kind)))
+            .map(|(span, error)| format!("{}: {error}", shown(span)))
             .collect();
         Ok(Row::absent("", trace.search(|_| errors.first())?, |first| {
-            let mut mismatch = mismatch(format!("{} span(s) had errors", errors.len()), "no errors", first.clone());
-            mismatch.notes = errors[1..].iter().take(20).cloned().collect();
-            mismatch
+            let mismatch = Mismatch::new(format!("{} span(s) had errors", errors.len()), "no errors", first.clone());
+            mismatch.notes(errors[1..].iter().take(20).cloned())
         }))
-    }
-}
-
-/// Returns the name of a span kind in the format.
-pub(super) fn kind_text(kind: SpanKind) -> &'static str {
-    match kind {
-        SpanKind::Llm => "llm",
-        SpanKind::Tool => "tool",
-        SpanKind::Subagent => "subagent",
-        SpanKind::Other => "other",
     }
 }
 
@@ -555,7 +531,7 @@ impl AssertionType for ToolNotInvoked {
         let gap = near.map(|name| Why::unknown(format!("the run called `{name}`, whose name differs only in case")));
         let found = trace.with_gap(gap).search(|_| called.iter().find(|name| **name == tool)).at("tool")?;
         Ok(Row::absent("tool", found, |_| {
-            mismatch(format!("tool {tool} was invoked"), format!("no call to {tool}"), listed(&called))
+            Mismatch::new(format!("tool {tool} was invoked"), format!("no call to {tool}"), listed(&called))
         }))
     }
 }

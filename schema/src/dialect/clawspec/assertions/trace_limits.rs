@@ -5,11 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::trace_notes::{by_duration, by_model, by_tokens, shown};
 use crate::{
-    check::amount,
-    dialect::clawspec::{
-        claim::{AssertionType, Scope, ScopedEvidence, mismatch, plain, unknown},
-        words::RunText,
-    },
+    check::{amount, json::number_text},
+    dialect::clawspec::{claim::AssertionType, scope::Scope, scoped_evidence::ScopedEvidence, words::RunText},
     evidence::{Need, Span, SpanKind, Tokens, Trace},
     gateway::config::Price,
     seen::{Found, Observed, Why},
@@ -92,9 +89,12 @@ fn is_summed(trace: &Trace) -> bool {
     trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some())
 }
 
-/// Returns the reason why the tokens of a whole trace cannot be counted.
-fn missing_tokens_of(trace: &Trace) -> Option<Why> {
-    if is_summed(trace) { None } else { missing_tokens(trace.spans.iter(), "the trace has no token counts") }
+/// Counts tokens of a whole trace.
+pub(crate) fn tokens_of(trace: &Observed<&Trace>, part: fn(Tokens) -> u64) -> Observed<u64> {
+    let spans = &trace.so_far().spans;
+    let sum = spans.iter().filter_map(|span| span.tokens).fold(0_u64, |sum, tokens| sum.saturating_add(part(tokens)));
+    let missing = missing_tokens(spans.iter(), "the trace has no token counts").filter(|_| !is_summed(trace.so_far()));
+    trace.as_ref().map(|_| sum).with_gap(missing)
 }
 
 impl AssertionType for PerSpanBudget {
@@ -102,7 +102,7 @@ impl AssertionType for PerSpanBudget {
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
+        let trace = seen.act.trace()?;
         let part = self.span_name.as_ref().map(|part| seen.expand("span_name", part)).transpose()?;
         let spans: Vec<&Span> = trace
             .so_far()
@@ -117,7 +117,7 @@ impl AssertionType for PerSpanBudget {
                 Some(part) => format!("the trace has no {kind} with `{part}` in its name, so nothing was checked"),
                 None => format!("the trace has no {kind}, so nothing was checked"),
             };
-            return Err(unknown(if part.is_some() { "span_name" } else { "span_type" }, reason));
+            return Err(Row::unknown(if part.is_some() { "span_name" } else { "span_type" }, reason));
         }
         let most = self.max_tokens;
         let wrong: Vec<(&Span, u64)> = spans
@@ -132,7 +132,7 @@ impl AssertionType for PerSpanBudget {
             let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
             let actual = largest.map(|(span, total)| format!("{}: {total} tokens", shown(span))).unwrap_or_default();
             let notes = if wrong.len() > 1 { by_tokens(wrong.clone()) } else { Vec::new() };
-            Mismatch { notes, ..mismatch(message, format!("at most {most}"), actual) }
+            Mismatch::new(message, format!("at most {most}"), actual).notes(notes)
         }))
     }
 }
@@ -166,27 +166,25 @@ impl AssertionType for TraceTokenBudget {
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
-        let spans = &trace.so_far().spans;
-        let sum = |part: fn(Tokens) -> u64| {
-            spans.iter().filter_map(|span| span.tokens).fold(0_u64, |sum, tokens| sum.saturating_add(part(tokens)))
-        };
+        let trace = seen.act.trace()?;
         let limits = [
-            ("max_input_tokens", "input", self.max_input_tokens, sum(|tokens| tokens.input)),
-            ("max_output_tokens", "output", self.max_output_tokens, sum(|tokens| tokens.output)),
+            ("max_input_tokens", "input", self.max_input_tokens, tokens_of(&trace, |tokens| tokens.input)),
+            ("max_output_tokens", "output", self.max_output_tokens, tokens_of(&trace, |tokens| tokens.output)),
         ];
-        let limits = || limits.into_iter().filter_map(|(key, name, most, used)| Some((key, name, most?, used)));
-        let wrong: Vec<_> = limits().filter(|(_, _, most, used)| used > most).collect();
-        let (field, ..) = limits().next_back().ok_or_else(|| unknown("", "no limit is set, so nothing is checked"))?;
-        let field = wrong.first().map_or(field, |(key, ..)| key);
-        let missing = missing_tokens_of(trace.so_far());
-        let found = trace.as_ref().with_gap(missing).search(|_| wrong.first().copied()).at(field)?;
-        Ok(Row::absent(field, found, |(_, _, most, used)| {
-            let message = |(_, name, most, used): &(&str, &str, u64, u64)| format!("{name} tokens {used} > max {most}");
-            let message = wrong.iter().map(message).collect::<Vec<_>>().join("; ");
-            let with_tokens = spans.iter().filter_map(|span| Some((span, span.tokens?.total)));
-            let notes = by_tokens(with_tokens.collect());
-            Mismatch { notes, ..mismatch(message, format!("at most {most}"), used.to_string()) }
+        let limits: Vec<_> =
+            limits.into_iter().filter_map(|(key, name, most, used)| Some((key, name, most?, used))).collect();
+        let wrong: Vec<_> = limits.iter().filter(|(_, _, most, used)| used.so_far() > most).collect();
+        let decides = wrong.first().copied().or(limits.last());
+        let nothing = || Row::unknown("", "no limit is set, so nothing is checked");
+        let (field, _, most, used) = decides.ok_or_else(nothing)?;
+        let found = used.search(|used| (used > most).then_some(*used)).at(*field)?;
+        Ok(Row::absent(*field, found, |used| {
+            let message =
+                wrong.iter().map(|(_, name, most, used)| format!("{name} tokens {} > max {most}", used.so_far()));
+            let message = message.collect::<Vec<_>>().join("; ");
+            let spans = trace.so_far().spans.iter();
+            let notes = by_tokens(spans.filter_map(|span| Some((span, span.tokens?.total))).collect());
+            Mismatch::new(message, format!("at most {most}"), used.to_string()).notes(notes)
         }))
     }
 }
@@ -237,15 +235,15 @@ impl AssertionType for TraceDuration {
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
-        let took = duration_ms(trace.clone()).ok_or_else(|| unknown("max_ms", "the trace has no times"))?;
+        let trace = seen.act.trace()?;
+        let took = duration_ms(trace.clone()).ok_or_else(|| Row::unknown("max_ms", "the trace has no times"))?;
         let most = self.max_ms;
         let found = took.search(|took| amount::exceeds(*took, most).then_some(*took)).at("max_ms")?;
         Ok(Row::absent("max_ms", found, |took| {
-            let (took, most) = (plain(took), plain(most));
+            let (took, most) = (number_text(took), number_text(most));
             let message = format!("duration {took}ms > max {most}ms");
             let notes = by_duration(trace.so_far());
-            Mismatch { notes, ..mismatch(message, format!("at most {most} ms"), format!("{took} ms")) }
+            Mismatch::new(message, format!("at most {most} ms"), format!("{took} ms")).notes(notes)
         }))
     }
 }
@@ -287,7 +285,6 @@ impl TraceCost {
     }
 }
 
-/// Cost of a trace.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
     /// US dollars, for the spans with a known cost.
@@ -300,7 +297,6 @@ pub(crate) struct Cost {
     pub estimated: bool,
 }
 
-/// Returns the cost of a trace.
 pub(crate) fn cost_of(trace: &Trace, scope: &Scope) -> Cost {
     let mut total = Cost::default();
     if let Some(sum) = trace.cost_usd {
@@ -335,7 +331,7 @@ impl AssertionType for TraceCost {
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let trace = seen.trace()?;
+        let trace = seen.act.trace()?;
         let Cost { sum, known, unknown, estimated } = cost_of(trace.so_far(), seen.scope);
         let about = if estimated { "about " } else { "" };
         let most = self.max_usd;
@@ -359,7 +355,7 @@ impl AssertionType for TraceCost {
                 Some((span, cost, estimated))
             });
             let notes = by_model(costs);
-            Mismatch { notes, ..mismatch(message, format!("at most {most}"), format!("{about}{sum}")) }
+            Mismatch::new(message, format!("at most {most}"), format!("{about}{sum}")).notes(notes)
         }))
     }
 }

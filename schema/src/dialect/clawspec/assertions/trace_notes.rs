@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::trace::kind_text;
 use crate::{
-    dialect::clawspec::claim::plain,
-    evidence::{Span, Trace},
+    check::json::number_text,
+    evidence::{Span, SpanKind, Trace},
 };
 
 /// Maximum number of lines of a note.
@@ -71,9 +70,15 @@ pub(super) fn by_tokens(mut spans: Vec<(&Span, u64)>) -> Vec<String> {
     block("the spans with the most tokens", spans.iter().map(line).collect())
 }
 
-/// Returns the name of a span in notes.
+/// Returns a span with its kind, as the format calls it.
 pub(super) fn shown(span: &Span) -> String {
-    format!("{} ({})", span.name, kind_text(span.kind))
+    let kind = match span.kind {
+        SpanKind::Llm => "llm",
+        SpanKind::Tool => "tool",
+        SpanKind::Subagent => "subagent",
+        SpanKind::Other => "other",
+    };
+    format!("{} ({kind})", span.name)
 }
 
 /// Lists the spans with the longest duration.
@@ -84,7 +89,7 @@ pub(super) fn by_duration(trace: &Trace) -> Vec<String> {
     };
     let mut spans: Vec<(&Span, f64)> = trace.spans.iter().filter_map(|span| Some((span, took(span)?))).collect();
     spans.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let line = |(span, took): &(&Span, f64)| format!("{}: {} ms", shown(span), plain(*took));
+    let line = |(span, took): &(&Span, f64)| format!("{}: {} ms", shown(span), number_text(*took));
     block("the spans that took longest", spans.iter().take(5).map(line).collect())
 }
 

@@ -8,8 +8,8 @@ use super::unknown_type;
 use crate::{
     check::time,
     dialect::clawspec::{
-        assertion::{Category, TypeInfo},
-        assertions::TraceCost,
+        assertion::{Assertion, Category, TypeInfo},
+        assertions::{StateFile, TraceCost},
         claim::AssertionType,
         statements,
         template::{CALLEE_RUN_ID, variable},
@@ -27,15 +27,14 @@ use crate::{
     template::trimmed_placeholders,
 };
 
-/// Keys of the lists.
 pub(super) const LISTS: [&str; 6] = ["given", "then", "deterministic", "semantic", "pre_delegation", "post_delegation"];
 
-/// Checks the assertions of a list in a part of a file.
 pub(super) fn check(root: NodeRef<'_>, list: Option<LintNode<'_>>, files: &dyn Files, report: &mut Report) {
     let Some(list) = list.filter(LintNode::is_list) else { return };
     let is_before = list.at.last().is_some_and(|key| key == "given");
     let assertions = list.items();
-    statements::check(&assertions, report);
+    let said = assertions.iter().filter_map(|assertion| Some((TypeInfo::of(assertion)?.says)(assertion)));
+    statements::check(said.flatten(), report);
     if !is_before {
         check_traces(&assertions, files, report);
     }
@@ -161,8 +160,8 @@ pub(super) fn artifact_paths(root: NodeRef<'_>) -> Vec<String> {
     let blocks = [Some(root), root.get("assertions"), root.get("final_assertions")];
     for list in blocks.into_iter().flatten().flat_map(|block| LISTS.iter().filter_map(move |key| block.get(key))) {
         for assertion in list.items().take(MAX_ASKED) {
-            let kind = assertion.get("type").and_then(NodeRef::as_str);
-            if kind.is_some_and(|kind| kind.starts_with("artifact_"))
+            let kind = assertion.get("type").and_then(NodeRef::as_str).and_then(Assertion::type_info);
+            if kind.is_some_and(|kind| kind.category == Category::Artifact && kind.name != StateFile::NAME)
                 && let Some(path) = assertion.get("path")
                 && let Some(text) = path.as_str()
                 && !text.is_empty()

@@ -1,21 +1,29 @@
-//! A scenario contract in its workspace: whether ClawSpec finds it, and whether it has what its target needs, together
-//! with other contracts of the same target.
+//! A scenario contract and its scenarios: their names and actions, whether ClawSpec finds the contract, and whether it has
+//! what its target needs, together with other contracts of the same target.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::HashSet,
+    sync::{Arc, LazyLock},
+};
 
+use super::{assertions, unknown_type};
 use crate::{
-    dialect::clawspec::{assertions::ToolNotCalled, claim::AssertionType, coverage::has_negative},
+    dialect::clawspec::{
+        assertions::ToolNotCalled, claim::AssertionType, coverage::has_negative, template::variable, workspace,
+    },
     document::{Document, NodeRef, Pointer, ScalarRules, Shape},
     edit,
     files::{FileKind, Files, matches},
-    finding::{MessageParts, Report},
-    gateway::{config::Config, workspace, workspace::settings},
+    finding::{MessageParts, Report, Scope},
+    gateway::{config::Config, workspace::settings},
+    json_schema::SpecFile,
     kind::target_of,
     lint_node::LintNode,
     problem::{Code, Edit, Fix, OtherFile, Severity},
     rules::placeholder::placeholder,
-    shape::scalar,
-    validate::is_damaged,
+    shape::{Field, scalar},
+    template::trimmed_placeholders,
+    validate::{Definition, is_damaged},
 };
 
 pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
@@ -207,7 +215,6 @@ fn tagging(scenarios: &[LintNode<'_>]) -> Vec<Fix> {
     tagged.collect()
 }
 
-/// Returns the edits that tag a scenario.
 fn tag(scenario: &LintNode<'_>) -> Option<Vec<Edit>> {
     let Some(tags) = scenario.get("tags") else {
         return scenario.with_behind("name", &[("tags", "[negative]".to_owned())]);
@@ -215,7 +222,6 @@ fn tag(scenario: &LintNode<'_>) -> Option<Vec<Edit>> {
     if tags.node.shape() == Shape::Sequence { edit::item_at_end(tags.node, "negative") } else { None }
 }
 
-/// Returns the fix that adds a negative scenario.
 fn new_negative(scenarios: &LintNode<'_>, items: &[LintNode<'_>], files: &dyn Files) -> Option<Fix> {
     let is_taken = items.iter().any(|item| item.text_at("name") == Some("refuses"));
     let lines = negative_scenario(&settings(files).log_path());
@@ -237,4 +243,51 @@ pub(crate) fn negative_scenario(log_path: &str) -> [String; 9] {
         format!("      log_path: {}", scalar(log_path)),
         format!("      run_id: {}", scalar("{{run_id}}")),
     ]
+}
+
+pub(super) fn fields() -> &'static [Field] {
+    static FIELDS: LazyLock<Vec<Field>> =
+        LazyLock::new(|| Definition::Item(SpecFile::CLAWSPEC_SCENARIOS, "scenarios").shape().fields(None));
+    &FIELDS
+}
+
+pub(crate) fn check_scenario(scenario: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
+    let name = scenario.get("name");
+    let placeholders = name.as_ref().and_then(LintNode::text).map(trimmed_placeholders).unwrap_or_default();
+    if let Some((name, found)) = name.zip(placeholders.iter().find(|found| variable(found.name).is_some())) {
+        let words = MessageParts::new("the name of a scenario cannot contain a template variable")
+            .note("ClawSpec cannot find the scenario by its expanded name")
+            .help("write the name without template variables");
+        report.push(name.part_problem(found.text, Code::TemplateInName, words));
+    }
+    if let Some(when) = scenario.get("when").filter(LintNode::is_list) {
+        let words = MessageParts::new("expected a mapping for `when`, found a list")
+            .help("write one action, `when: { invoke, params }`, and move every other action to a scenario of its own")
+            .fix(only_action(&when));
+        report.push(when.head_problem(Code::WrongType, words).instead_of(Scope::At(when.at.clone())));
+    }
+    for field in fields().iter().filter(|field| ["given", "then"].contains(&field.name)) {
+        assertions::check(scenario.node, scenario.get(field.name), files, report);
+        // Until the key is renamed, only the types of the assertions are checked.
+        for list in field.shape.other_names().iter().filter_map(|other| scenario.get(other.name)) {
+            list.items().iter().for_each(|assertion| unknown_type::check_type(scenario.node, assertion, report));
+        }
+    }
+}
+
+/// Returns the fix that converts a list with one action to a mapping.
+fn only_action(when: &LintNode<'_>) -> Option<Fix> {
+    let items = when.items();
+    let [only] = items.as_slice() else { return None };
+    let (text, invoke) = (only.text(), only.get("invoke"));
+    // Other keys of the mapping would be lost.
+    if text.is_none() && only.entries().len() != 1 {
+        return None;
+    }
+    let invoke = invoke.or_else(|| text.map(|_| only.clone()))?;
+    let line = format!("invoke: {}", edit::words(invoke.node)?);
+    let edits = edit::mapping_of_item(when.entry()?, &line, invoke.node)?;
+    let is_sure = edit::is_flow(when.node) || text.is_none_or(|text| text.starts_with('/'));
+    let fix = if is_sure { Fix::safe } else { Fix::guess };
+    Some(fix(format!("write `{{ {line} }}`"), edits))
 }

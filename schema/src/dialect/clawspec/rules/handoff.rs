@@ -81,7 +81,6 @@ struct Written<'d> {
 }
 
 impl Written<'_> {
-    /// Whether an assertion has one of these types.
     fn has(&self, types: &[&str]) -> bool {
         self.claims.iter().any(|claim| TypeInfo::of(claim).is_some_and(|info| types.contains(&info.name)))
     }

@@ -2,15 +2,14 @@
 //! contract.
 
 use super::{
-    REJECTED,
     assertions::{artifact_paths, comment},
-    scenario::fields,
+    contract::fields,
+    yaml::REJECTED,
 };
 use crate::{
     dialect::clawspec::{
         assertions::{ArtifactExists, FilePresent, LlmJudge},
         claim::AssertionType,
-        kinds::ContractFile,
         likely::{kind_of, trigger_of},
     },
     document::{NodeRef, Pointer},
@@ -27,51 +26,22 @@ use crate::{
     words::{all_of, listed},
 };
 
-/// What the format knows better about a violation of the schema.
-#[derive(Default)]
-struct Better {
-    message: Option<String>,
-    note: Option<String>,
-    help: Option<String>,
-    fixes: Option<Vec<Fix>>,
-    /// Whether a preferred fix shows that the general rule knows it better.
-    yields: bool,
-}
-
-impl Better {
-    fn applied(self, context: &Context<'_>, finding: Finding) -> Finding {
-        finding.reworded(context.node, |said, _| {
-            if self.yields && said.fixes.iter().any(|fix| fix.preferred) {
-                return said;
-            }
-            MessageParts {
-                message: self.message.unwrap_or(said.message),
-                note: self.note.or(said.note),
-                help: self.help.or(said.help),
-                fixes: self.fixes.unwrap_or(said.fixes),
-                ..said
-            }
-        })
-    }
-}
-
 /// Adds the format's knowledge to a violation of the schema.
 pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() == Code::UnknownKey && context.file.has_cases() {
         return explain_unknown(context, finding);
     }
-    let is_missing = finding.code() == Code::MissingField;
-    match is_missing.then(|| missing(context, finding.at())).flatten() {
-        Some(better) => better.applied(context, finding),
-        None => finding,
+    if finding.code() != Code::MissingField {
+        return finding;
     }
-}
-
-/// Returns what is known about a missing key.
-fn missing(context: &Context<'_>, at: &Pointer) -> Option<Better> {
-    match implied(context, at) {
-        Some(fix) => Some(Better { fixes: Some(vec![fix]), ..Better::default() }),
-        None => file_to_score(context, at),
+    if let Some(fix) = implied(context, finding.at()) {
+        return finding.reworded(context.node, |said, _| MessageParts { fixes: vec![fix], ..said });
+    }
+    match file_to_score(context, finding.at()) {
+        Some((help, fixes)) => {
+            finding.reworded(context.node, |said, _| MessageParts { help: Some(help), fixes, ..said })
+        }
+        None => finding,
     }
 }
 
@@ -87,8 +57,8 @@ fn implied(context: &Context<'_>, at: &Pointer) -> Option<Fix> {
         let parent = at.parent()?;
         insertion(context.node.find(&parent)?, &context.shape(&parent)?, key, &[(key, value)])
     };
-    match (ContractFile::of(context.file), at.as_str()) {
-        (ContractFile::Scenarios, "/target") => {
+    match at.as_str() {
+        "/target" => {
             let path = here.filter(|_| !root.is_empty())?;
             let kind = kind_of(path, files);
             let trigger = text(&["meta", "trigger"]).map_or_else(|| trigger_of(path, kind == "agent"), str::to_owned);
@@ -97,20 +67,20 @@ fn implied(context: &Context<'_>, at: &Pointer) -> Option<Fix> {
             let edits = edit::entry_at_front(root.node, &text)?;
             Some(Fix::guess("add a `target` for the directory that contains this file", edits))
         }
-        (ContractFile::Scenarios, "/target/path") => known("path", scalar(here?)),
-        (ContractFile::Scenarios, "/target/type") => known("type", kind_of(here?, files).to_owned()),
-        (ContractFile::Scenarios, "/target/trigger") => {
+        "/target/path" => known("path", scalar(here?)),
+        "/target/type" => known("type", kind_of(here?, files).to_owned()),
+        "/target/trigger" => {
             let trigger = trigger_of(text(&["target", "path"])?, text(&["target", "type"]) == Some("agent"));
             let edits = root.get("target")?.with_behind("path", &[("trigger", scalar(&trigger))])?;
             Some(Fix::guess(format!("add `trigger: {trigger}`"), edits))
         }
-        (ContractFile::Pipeline, "/pipeline/skill_path") => known("skill_path", scalar(here?)),
-        (ContractFile::Pipeline, "/pipeline/stages") => {
+        "/pipeline/skill_path" => known("skill_path", scalar(here?)),
+        "/pipeline/stages" => {
             let count = root.get("stages").filter(LintNode::is_list)?.items().len().to_string();
             let edits = root.get("pipeline")?.with_behind("skill_path", &[("stages", count.clone())])?;
             Some(Fix::safe(format!("add `stages: {count}`"), edits))
         }
-        (_, _) => None,
+        _ => None,
     }
 }
 
@@ -118,7 +88,7 @@ fn implied(context: &Context<'_>, at: &Pointer) -> Option<Fix> {
 const MAX_OFFERED: usize = 8;
 
 /// Returns the files that a judge could score, if the assertion does not name one.
-fn file_to_score(context: &Context<'_>, at: &Pointer) -> Option<Better> {
+fn file_to_score(context: &Context<'_>, at: &Pointer) -> Option<(String, Vec<Fix>)> {
     let parent = at.parent().filter(|_| at.last().as_deref() == Some("path"))?;
     if context.variant(&parent)?.tag?.1 != LlmJudge::NAME {
         return None;
@@ -135,8 +105,7 @@ fn file_to_score(context: &Context<'_>, at: &Pointer) -> Option<Better> {
         let fix = if index == 0 { Fix::guess } else { Fix::suggestion };
         Some(fix(format!("add `path: {}`", scalar(path)), edits))
     });
-    let fixes = fixes.chain(comment(context.node, &parent)).collect();
-    Some(Better { help: Some(help), fixes: Some(fixes), ..Better::default() })
+    Some((help, fixes.chain(comment(context.node, &parent)).collect()))
 }
 
 /// Adds the trigger of the contract's target to the fixes of scenarios without `invoke`.
@@ -150,101 +119,67 @@ pub(crate) fn fix_across(root: NodeRef<'_>, problems: &mut [Problem]) {
     }
 }
 
-/// Explains an unknown key.
 fn explain_unknown(context: &Context<'_>, finding: Finding) -> Finding {
     let (Some(parent), Some(key)) = (finding.at().parent(), finding.at().last()) else { return finding };
+    let (node, root) = (context.node, LintNode::root(context.node));
     let in_root = parent.is_root() && context.base.is_root();
     if in_root && ["target", "handoff", "pipeline"].contains(&key.as_str()) {
-        let message = "a contract must have exactly one of `target`, `handoff` and `pipeline`";
-        let better = Better {
-            message: Some(message.to_owned()),
-            help: Some(format!("move `{key}` to a separate file")),
-            fixes: Some(Vec::new()),
-            ..Better::default()
-        };
-        return better.applied(context, finding).with_severity(Severity::Error);
+        let message = "a contract must have exactly one of `target`, `handoff` and `pipeline`".to_owned();
+        let help = Some(format!("move `{key}` to a separate file"));
+        let finding = finding.with_severity(Severity::Error);
+        return finding.reworded(node, |said, _| MessageParts { message, help, fixes: Vec::new(), ..said });
     }
     let is_scenarios = context.file == SpecFile::CLAWSPEC_SCENARIOS;
     let in_scenario = is_scenarios && !context.base.is_root();
     let is_of_scenario = in_scenario && parent.is_root();
-    let is_refused = is_of_scenario || finding.severity() == Severity::Warning;
-    let finding = if is_refused {
-        let better = Better { note: Some(REJECTED.to_owned()), ..Better::default() };
-        better.applied(context, finding).with_severity(Severity::Error)
+    let finding = if is_of_scenario || finding.severity() == Severity::Warning {
+        let finding = finding.with_severity(Severity::Error);
+        finding.reworded(node, |said, _| MessageParts { note: Some(REJECTED.to_owned()), ..said })
     } else {
         finding
     };
-    let node = LintNode::root(context.node);
-    let is_of_pipeline =
-        ContractFile::of(context.file) == ContractFile::Pipeline && parent == Pointer::root().key("pipeline");
-    // Each with the missing key that has the same cause.
-    let known = if is_of_scenario {
-        old_key(&node, &key).map(|(better, real)| (better, Some(real)))
-    } else if in_scenario && parent == Pointer::root().key("when") {
-        sent(&node, &key).map(|better| (better, None))
+    if is_of_scenario && let Some((real, help, fixes)) = old_key(&root, &key) {
+        let finding = finding.reworded(node, |said, _| MessageParts { help: Some(help), fixes, ..said });
+        // The missing key has the same cause.
+        return finding.instead_of(Scope::CodeAt(Code::MissingField, parent.key(real)));
+    }
+    let words = if in_scenario && parent == Pointer::root().key("when") {
+        sent(&root, &key)
     } else if is_scenarios && in_root && key == "meta" {
-        meta(&node).map(|better| (better, None))
-    } else if is_of_pipeline && key == "orchestrator" {
-        node.get("pipeline").and_then(|pipeline| orchestrator(&pipeline)).map(|better| (better, Some("name")))
+        meta(&root)
     } else {
         None
     };
-    let Some((better, missing)) = known else { return finding };
-    let same = missing.map(|key| Scope::CodeAt(Code::MissingField, parent.key(key)));
-    same.into_iter().fold(better.applied(context, finding), Finding::instead_of)
+    let Some(words) = words else { return finding };
+    finding.reworded(node, |said, _| {
+        // A misspelling has its own fix.
+        if said.fixes.iter().any(|fix| fix.preferred) { said } else { words.note(REJECTED) }
+    })
 }
 
 /// A target under another name.
-fn meta(root: &LintNode<'_>) -> Option<Better> {
+fn meta(root: &LintNode<'_>) -> Option<MessageParts> {
     let meta = root.get("meta").filter(|meta| meta.get("path").is_some() && root.get("target").is_none())?;
     let known: Vec<&str> = ["path", "trigger"].into_iter().filter(|key| meta.get(key).is_some()).collect();
     let help = rename_title("target");
     let fix = meta.renamed("target").map(|edits| Fix::guess(&help, edits));
-    Some(Better {
-        message: Some("unknown key `meta`".to_owned()),
-        help: Some(format!("{help}: it has {}", all_of(known))),
-        fixes: Some(fix.into_iter().collect()),
-        ..Better::default()
-    })
-}
-
-/// `orchestrator` instead of `name`, as in the guide.
-fn orchestrator(pipeline: &LintNode<'_>) -> Option<Better> {
-    let old = pipeline.get("orchestrator")?;
-    let rename = rename_title("name");
-    // The name of an agent becomes the name of the pipeline and of its reports.
-    let (help, fix) = match pipeline.get("name") {
-        Some(_) => ("remove it".to_owned(), None),
-        None => (rename.clone(), old.renamed("name").map(|edits| Fix::guess(rename, edits))),
-    };
-    Some(Better {
-        message: Some("unknown key `orchestrator`".to_owned()),
-        note: Some("ClawSpec's guide uses it, but its schema requires `name`".to_owned()),
-        help: Some(help),
-        fixes: Some(fix.into_iter().collect()),
-        ..Better::default()
-    })
+    Some(MessageParts::new("unknown key `meta`").help(format!("{help}: it has {}", all_of(known))).fix(fix))
 }
 
 /// A key of an action that may be data to send.
-fn sent(scenario: &LintNode<'_>, key: &str) -> Option<Better> {
+fn sent(scenario: &LintNode<'_>, key: &str) -> Option<MessageParts> {
     // Keys of a scenario, which are not sent.
     const OTHERS: [&str; 9] = ["name", "description", "tags", "given", "then", "type", "path", "trigger", "timeout"];
     const MOVE: &str = "move it under `params`";
     let when = scenario.get("when").filter(|when| when.get("invoke").is_some() && !OTHERS.contains(&key))?;
     let fix = if key == "test_mode" { Fix::safe } else { Fix::guess };
-    Some(Better {
-        message: Some(format!("unknown key `{key}` in `when`")),
-        note: Some(REJECTED.to_owned()),
-        help: Some(format!("if it is data for the target, {MOVE}")),
-        fixes: Some(edit::below(when.node, key, "params").map(|edits| fix(MOVE, edits)).into_iter().collect()),
-        // A misspelling has its own fix.
-        yields: true,
-    })
+    let words = MessageParts::new(format!("unknown key `{key}` in `when`"));
+    let words = words.help(format!("if it is data for the target, {MOVE}"));
+    Some(words.fix(edit::below(when.node, key, "params").map(|edits| fix(MOVE, edits))))
 }
 
-/// A key of a scenario as in older guides, which differs in more than the name, and the current key.
-fn old_key(scenario: &LintNode<'_>, key: &str) -> Option<(Better, &'static str)> {
+/// A key of a scenario as in older guides, which differs in more than the name: the current key, help and fixes.
+fn old_key(scenario: &LintNode<'_>, key: &str) -> Option<(&'static str, String, Vec<Fix>)> {
     const MOVE: &str = "move it under `when`";
     let member = &scenario.get(key)?;
     let has = |key: &str| scenario.get(key).is_some();
@@ -277,8 +212,7 @@ fn old_key(scenario: &LintNode<'_>, key: &str) -> Option<(Better, &'static str)>
     // If it is commented out, the scenario lacks the key that it replaces.
     let may_go = real == "given" || has(real);
     let comment = || edit::comment_out(scenario.node, &scenario.at.key(key)).filter(|_| may_go).map(Fix::comment);
-    let fixes = fix.or_else(comment).into_iter().collect();
-    Some((Better { help: Some(help), fixes: Some(fixes), ..Better::default() }, real))
+    Some((real, help, fix.or_else(comment).into_iter().collect()))
 }
 
 /// Returns the list of assertions that a key is another name of, with a type that it could contain.
@@ -318,7 +252,6 @@ fn joined(scenario: &LintNode<'_>, member: &LintNode<'_>, title: &str) -> Option
     Some(if is_named { Fix::suggestion(title, edits) } else { Fix::guess(title, edits) })
 }
 
-/// Returns the fix for an `id` next to an equal name.
 fn second_name(scenario: &LintNode<'_>, id: &LintNode<'_>) -> Option<Fix> {
     let name = scenario.get("name")?;
     let same = id.node.text().is_some() && name.text() == id.node.text() && id.node.anchor().is_none();

@@ -10,16 +10,13 @@ use crate::{
     files::{self, FileKind, Files},
     finding::{MessageParts, Relation, Report, Scope},
     format::Lookup,
-    gateway::{
-        trigger::slug,
-        workspace::{is_placed, joined},
-    },
+    gateway::workspace::{is_placed, joined},
     lint_node::LintNode,
     problem::{Code, Fix, OtherFile, Severity},
     rules::missing_file::Missing,
     shape::scalar,
     validate::is_damaged,
-    words::nearest,
+    words::{nearest, slug},
 };
 
 pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
@@ -104,7 +101,6 @@ fn check_condition(root: &LintNode<'_>, health: &LintNode<'_>, stages: &[LintNod
     }
 }
 
-/// Checks the handoff contract of a stage.
 fn check_stage(stage: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let Some(named) = stage.get("handoff_contract") else { return };
     let Some(name) = named.text().filter(|name| !name.is_empty()) else { return };

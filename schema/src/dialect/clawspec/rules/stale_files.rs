@@ -20,7 +20,6 @@ pub(crate) struct FileFacts {
     absent: Vec<String>,
 }
 
-/// A file that an assertion requires.
 struct ExpectedFile {
     path: Named,
     /// Block that contains the written path, and its offset there. Aliased values are written elsewhere.

@@ -1,8 +1,8 @@
 //! Assertions without a known type: under another name, misspelled, not under `type`, or sentences.
 
 use super::{
-    REJECTED,
     assertions::{LISTS, artifact_paths, comment},
+    yaml::REJECTED,
 };
 use crate::{
     dialect::clawspec::{

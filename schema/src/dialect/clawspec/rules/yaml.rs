@@ -2,27 +2,27 @@
 
 use std::ops::Range;
 
-use super::REJECTED;
 use crate::{
     check::time,
-    document::{EntryRef, NodeRef, Scalar, Shape, Style, is_ambiguous},
+    document::{NodeRef, Scalar, Shape, Style, is_ambiguous},
     finding::{Finding, MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
-    rules::unquoted_template,
+    rules::{merge_key, unquoted_template},
     shape::{Compared, Type},
     validate::describe,
     walk::Value,
 };
 
-/// Checks a value, and its keys.
+/// Consequence of what ClawSpec's parser or schema does not allow.
+pub(super) const REJECTED: &str = "ClawSpec rejects the file";
+
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     check_node(value.node, &|| value.lint_node(), report);
     check_text(value, report);
     check_ambiguous(value, report);
 }
 
-/// Checks the root of a file, and the text.
 pub(super) fn check_root(root: &LintNode<'_>, report: &mut Report) {
     if root.node.shape() != Shape::Scalar {
         check_node(root.node, &|| root.clone(), report);
@@ -42,7 +42,8 @@ fn check_node<'d>(node: NodeRef<'d>, place: &dyn Fn() -> LintNode<'d>, report: &
     if let Some(tag) = node.tag().filter(|tag| *tag != "!") {
         check_tag(node, tag, place, report);
     }
-    node.entries().for_each(|entry| check_key(node, entry, place, report));
+    merge_key::check(node, place, report);
+    node.entries().for_each(|entry| check_key(node, entry.key, place, report));
 }
 
 fn check_tag<'d>(node: NodeRef<'d>, written: &str, place: &dyn Fn() -> LintNode<'d>, report: &mut Report) {
@@ -111,23 +112,9 @@ fn check_text(value: &Value<'_, '_>, report: &mut Report) {
     report.push(lint_node.problem(code, words).unless_wrong(lint_node.at.clone()));
 }
 
-/// Checks a key of a mapping: a list or a mapping, or that of a merge.
-fn check_key<'d>(
-    mapping: NodeRef<'d>,
-    EntryRef { key, value }: EntryRef<'d>,
-    place: &dyn Fn() -> LintNode<'d>,
-    report: &mut Report,
-) {
+/// Checks a key of a mapping, which may be a list or a mapping.
+fn check_key<'d>(mapping: NodeRef<'d>, key: NodeRef<'d>, place: &dyn Fn() -> LintNode<'d>, report: &mut Report) {
     let at = || place().at.key(&key.key_text());
-    if key.text() == Some("<<") && key.style() == Some(Style::Plain) {
-        let fits = |node: NodeRef<'_>| node.shape() == Shape::Mapping;
-        let is_merged = fits(value) || value.shape() == Shape::Sequence && value.items().all(fits);
-        if !is_merged && value.shape() != Shape::Dangling {
-            let message = format!("expected a mapping for `<<`, found {}", describe(value));
-            let lint_node = LintNode { node: value, key: Some(key), at: at() };
-            report.push(lint_node.problem(Code::WrongType, MessageParts::new(message).note(REJECTED)));
-        }
-    }
     let kind = match key.shape() {
         Shape::Sequence => "list",
         Shape::Mapping => "mapping",

@@ -5,10 +5,7 @@ use std::sync::OnceLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{
-    claim::AssertionType,
-    observed::{After, brief, shown},
-};
+use super::claim::{After, AssertionType, brief, shown};
 use crate::{
     act::Act,
     check::{
@@ -53,16 +50,17 @@ impl AssertionType for Ran {
         let source = self.0.source();
         let commands = act.commands()?;
         let found = commands.any(|_, command| self.0.matches(command))?;
-        Ok(Row::present("", found, || Mismatch {
-            message: match commands.so_far().len() {
-                0 => "the model ran no command".to_owned(),
-                1 => format!("the only command does not match `{source}`"),
-                count => format!("none of the {count} commands matches `{source}`"),
-            },
-            expected: format!("a command that matches `{source}`"),
-            actual: listing(commands.so_far()),
-            notes: self.0.nearest(commands.so_far()).into_iter().collect(),
-            ..Mismatch::default()
+        Ok(Row::present("", found, || {
+            Mismatch::new(
+                match commands.so_far().len() {
+                    0 => "the model ran no command".to_owned(),
+                    1 => format!("the only command does not match `{source}`"),
+                    count => format!("none of the {count} commands matches `{source}`"),
+                },
+                format!("a command that matches `{source}`"),
+                listing(commands.so_far()),
+            )
+            .notes(self.0.nearest(commands.so_far()))
         }))
     }
 }
@@ -102,11 +100,12 @@ impl AssertionType for NotRan {
             }
             Ok(found.map(|_| (index, command)))
         })?;
-        Ok(Row::absent("", found, |(index, command)| Mismatch {
-            message: format!("command {} matches `{source}`: `{}`", index + 1, brief(&command.command.text)),
-            expected: format!("no command that matches `{source}`"),
-            actual: listing(commands.so_far()),
-            ..Mismatch::default()
+        Ok(Row::absent("", found, |(index, command)| {
+            Mismatch::new(
+                format!("command {} matches `{source}`: `{}`", index + 1, brief(&command.command.text)),
+                format!("no command that matches `{source}`"),
+                listing(commands.so_far()),
+            )
         }))
     }
 }
@@ -152,7 +151,6 @@ pub struct RunCount {
 }
 
 impl RunCount {
-    /// Returns the bounds as text.
     fn bounds(&self) -> String {
         match (self.min, self.max) {
             (Some(min), Some(max)) if min == max => min.to_string(),
@@ -163,7 +161,6 @@ impl RunCount {
         }
     }
 
-    /// Returns the claim as a sentence.
     fn sentence(&self) -> String {
         let source = self.pattern.source();
         match self.max.or(self.min) {
@@ -184,19 +181,20 @@ impl AssertionType for RunCount {
         let source = self.pattern.source();
         let commands = act.commands().at("pattern")?;
         let count = commands.count(|command| self.pattern.matches(command));
-        let mismatch = || Mismatch {
-            message: match count.least {
-                1 => format!("1 command matches `{source}`, expected {}", self.bounds()),
-                least => format!("{least} commands match `{source}`, expected {}", self.bounds()),
-            },
-            expected: self.bounds(),
-            actual: format!("{}\n{}", count.least, listing(commands.so_far())),
-            notes: if count.least == 0 {
+        let mismatch = || {
+            Mismatch::new(
+                match count.least {
+                    1 => format!("1 command matches `{source}`, expected {}", self.bounds()),
+                    least => format!("{least} commands match `{source}`, expected {}", self.bounds()),
+                },
+                self.bounds(),
+                format!("{}\n{}", count.least, listing(commands.so_far())),
+            )
+            .notes(if count.least == 0 {
                 self.pattern.nearest(commands.so_far()).into_iter().collect()
             } else {
                 Vec::new()
-            },
-            ..Mismatch::default()
+            })
         };
         let max = self.max.map(|max| count.exceeds(max));
         if let Some(Ok(Found::Yes((), proof))) = max {
@@ -308,7 +306,6 @@ impl CommandPattern {
     }
 }
 
-/// Returns the literal characters of a pattern.
 fn skeleton(pattern: &str) -> String {
     let mut letters = String::with_capacity(pattern.len());
     let mut signs = pattern.chars().peekable();

@@ -4,10 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
-use super::{
-    claim::AssertionType,
-    observed::{After, brief, last, shown},
-};
+use super::claim::{After, AssertionType, brief, last, shown};
 use crate::{
     act::Act,
     seen::Why,
@@ -79,13 +76,12 @@ impl AssertionType for ExitCode {
         if let Some(text) = stderr.filter(|text| !text.is_empty()) {
             notes.push(format!("standard error: {}", shown(text)));
         }
-        let mismatch = Mismatch {
-            message: format!("the last command ended with exit code {code}, not {}", self.0),
-            expected: self.0.to_string(),
-            actual: code.to_string(),
-            notes,
-            ..Mismatch::default()
-        };
+        let mismatch = Mismatch::new(
+            format!("the last command ended with exit code {code}, not {}", self.0),
+            self.0.to_string(),
+            code.to_string(),
+        )
+        .notes(notes);
         Ok(Row::fail("", last.proof, mismatch))
     }
 }

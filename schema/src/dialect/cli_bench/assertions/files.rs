@@ -4,10 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{
-    claim::AssertionType,
-    observed::{After, near_text, path_need, shown},
-};
+use super::claim::{After, AssertionType, near_text, path_need, shown};
 use crate::{
     act::Act,
     evidence::{Content, Need, PathState},
@@ -87,13 +84,8 @@ fn missing(path: &str, beside: &[String]) -> Mismatch {
         None if beside.is_empty() => notes.push("the directory is empty, or does not exist".to_owned()),
         None => notes.push(format!("the directory contains {}", listed(beside.iter().map(String::as_str)))),
     }
-    Mismatch {
-        message: format!("`{path}` does not exist"),
-        expected: format!("`{path}` exists"),
-        actual: "no such file or directory".to_owned(),
-        notes,
-        ..Mismatch::default()
-    }
+    Mismatch::new(format!("`{path}` does not exist"), format!("`{path}` exists"), "no such file or directory")
+        .notes(notes)
 }
 
 /// File that must exist after the task and contain a string.
@@ -154,21 +146,13 @@ impl AssertionType for FileContains {
             Content::Text(text) => text,
             Content::Unreadable(reason) => return failed(not_read(path, &format!("cannot be read: {reason}"))),
         };
-        Ok(Row::present("text", Text::of(found).contains(text).at("text")?, || Mismatch {
-            message: format!("`{path}` does not contain \"{}\"", shown(text)),
-            expected: shown(text),
-            actual: shown(&found.text),
-            notes: near_text(&found.text, text),
-            ..Mismatch::default()
+        Ok(Row::present("text", Text::of(found).contains(text).at("text")?, || {
+            Mismatch::new(format!("`{path}` does not contain \"{}\"", shown(text)), shown(text), shown(&found.text))
+                .notes(near_text(&found.text, text))
         }))
     }
 }
 
 fn not_read(path: &str, why: &str) -> Mismatch {
-    Mismatch {
-        message: format!("`{path}` {why}"),
-        expected: "a file that can be read".to_owned(),
-        actual: format!("`{path}` {why}"),
-        ..Mismatch::default()
-    }
+    Mismatch::new(format!("`{path}` {why}"), "a file that can be read", format!("`{path}` {why}"))
 }

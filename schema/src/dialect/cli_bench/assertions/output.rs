@@ -3,10 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    claim::AssertionType,
-    observed::{After, brief, last, near_text, output, shown},
-};
+use super::claim::{After, AssertionType, brief, last, near_text, output, shown};
 use crate::{
     act::Act,
     check::text::trim,
@@ -81,7 +78,6 @@ impl AssertionType for ErrorContains {
     }
 }
 
-/// An output stream of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stream {
     /// Standard output.
@@ -104,7 +100,7 @@ impl Stream {
         let written = self.of(command).ok_or_else(unrecorded)?;
         let found = output(command, written).contains(wanted)?;
         Ok(Row::present("", found, || {
-            let mut notes = near_text(&written.text, wanted);
+            let mut notes: Vec<String> = near_text(&written.text, wanted).into_iter().collect();
             let mut help = Vec::new();
             let other = self.other();
             if other.has(command, wanted) {
@@ -113,13 +109,13 @@ impl Stream {
             }
             notes.extend(self.earlier(wanted, last.before));
             notes.push(format!("the last command was `{}`", brief(&command.command.text)));
-            Mismatch {
-                message: format!("the {} of the last command does not contain \"{}\"", self.name(), shown(wanted)),
-                expected: shown(wanted),
-                actual: shown(&written.text),
-                notes,
-                help,
-            }
+            Mismatch::new(
+                format!("the {} of the last command does not contain \"{}\"", self.name(), shown(wanted)),
+                shown(wanted),
+                shown(&written.text),
+            )
+            .notes(notes)
+            .help(help)
         }))
     }
 
@@ -149,7 +145,6 @@ impl Stream {
         }
     }
 
-    /// Returns the assertion about what it contains.
     fn assertion(self) -> &'static str {
         match self {
             Stream::Output => "output_contains",
@@ -201,16 +196,15 @@ impl AssertionType for OutputEquals {
         let stdout = last.command.stdout.as_ref().ok_or_else(unrecorded)?;
         let found = output(last.command, stdout).equals(&self.0)?;
         Ok(Row::present("", found, || {
-            let mut mismatch = differs(trim(&stdout.text), trim(&self.0));
-            mismatch.notes.push(format!("the last command was `{}`", brief(&last.command.command.text)));
-            mismatch.message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
-            mismatch
+            let message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
+            let command = format!("the last command was `{}`", brief(&last.command.command.text));
+            differs(message, trim(&stdout.text), trim(&self.0)).notes([command])
         }))
     }
 }
 
 /// Returns the mismatch with the first difference of two texts.
-pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
+pub(super) fn differs(message: String, actual: &str, expected: &str) -> Mismatch {
     let (mut notes, mut help) = (Vec::new(), Vec::new());
     let first = actual.lines().zip(expected.lines()).position(|(one, other)| one != other);
     let (lines, wanted) = (actual.lines().count(), expected.lines().count());
@@ -234,7 +228,7 @@ pub(super) fn differs(actual: &str, expected: &str) -> Mismatch {
         notes.push("the output contains the expected string".to_owned());
         help.push("if other output is allowed, use `output_contains`".to_owned());
     }
-    Mismatch { message: String::new(), expected: shown(expected), actual: shown(actual), notes, help }
+    Mismatch::new(message, shown(expected), shown(actual)).notes(notes).help(help)
 }
 
 #[cfg(test)]
@@ -250,7 +244,7 @@ mod tests {
             (&*format!("{same}X"), &*format!("{same}x"), true),
             ("A\nb", "a\nc", false),
         ] {
-            let notes = differs(actual, expected).notes;
+            let notes = differs(String::new(), actual, expected).notes;
             assert_eq!(notes.iter().any(|note| note == "only the case differs"), is_noted, "{notes:?}");
         }
     }

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    claim::AssertionType,
-    observed::{After, near_text, output, shown},
+    claim::{After, AssertionType, near_text, output, shown},
     output::differs,
 };
 use crate::{
@@ -91,8 +90,7 @@ impl AssertionType for Verify {
         let answer = after.command(act, run).at("run")?;
         let (answer, proof) = answer.complete().at("run")?;
         let failed = |message: String, actual: String| {
-            let expected = "exit code 0".to_owned();
-            Row::fail("run", proof, Mismatch { message, expected, actual, notes: streams(answer), help: Vec::new() })
+            Row::fail("run", proof, Mismatch::new(message, "exit code 0", actual).notes(streams(answer)))
         };
         if answer.timed_out {
             let message = format!("`{run}` did not end within {} s", Verify::TIMEOUT_MS / 1000);
@@ -117,19 +115,17 @@ impl AssertionType for Verify {
         let contains = output_contains.as_ref().map(|wanted| (wanted, text.contains(wanted)));
         let equals = output_equals.as_ref().map(|wanted| (wanted, text.equals(wanted)));
         if let Some((wanted, Ok(Found::No(proof)))) = contains {
-            let mismatch = Mismatch {
-                message: format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
-                expected: shown(wanted),
-                actual: shown(&stdout.text),
-                notes: near_text(&stdout.text, wanted),
-                ..Mismatch::default()
-            };
+            let mismatch = Mismatch::new(
+                format!("the output of `{run}` does not contain \"{}\"", shown(wanted)),
+                shown(wanted),
+                shown(&stdout.text),
+            )
+            .notes(near_text(&stdout.text, wanted));
             return Ok(Row::fail("output_contains", proof, mismatch));
         }
         if let Some((wanted, Ok(Found::No(proof)))) = equals {
-            let mut mismatch = differs(trim(&stdout.text), trim(wanted));
-            mismatch.message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
-            return Ok(Row::fail("output_equals", proof, mismatch));
+            let message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
+            return Ok(Row::fail("output_equals", proof, differs(message, trim(&stdout.text), trim(wanted))));
         }
         if let Some((_, found)) = contains {
             found.at("output_contains")?;
@@ -142,13 +138,10 @@ impl AssertionType for Verify {
 }
 
 /// Returns the output of a failed command.
-fn streams(answer: &Ran) -> Vec<String> {
+fn streams(answer: &Ran) -> impl Iterator<Item = String> {
     let stream = |name: &str, capture: &Option<crate::evidence::Capture>| {
         let text = capture.as_ref()?.text.trim();
         (!text.is_empty()).then(|| format!("{name}: {}", shown(text)))
     };
-    [stream("standard error", &answer.stderr), stream("standard output", &answer.stdout)]
-        .into_iter()
-        .flatten()
-        .collect()
+    [stream("standard error", &answer.stderr), stream("standard output", &answer.stdout)].into_iter().flatten()
 }

@@ -1,5 +1,9 @@
-//! The assertions of a task, each alone and together: contradictions, duplicates, and lists that check too little.
+//! The assertions of a task, each alone and together: contradictions, duplicates, lists that check too little, and patterns
+//! of commands.
 
+use std::{borrow::Cow, sync::OnceLock};
+
+use regex::Regex;
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
@@ -8,19 +12,57 @@ use crate::{
         pattern::EcmaPattern,
         text::{trim, trim_end, trim_start},
     },
-    dialect::cli_bench::{
-        asserted::{self, Asserted},
-        assertions::Assertion,
-    },
-    document::NodeRef,
+    dialect::cli_bench::assertions::Assertion,
+    document::{NodeRef, Pointer},
     edit,
     finding::{Finding, MessageParts, Relation, Report, Scope},
+    json_schema::SpecFile,
     lint_node::LintNode,
-    pattern::is_literal,
+    pattern::{Compiled, Pattern, is_literal},
     problem::{Code, Fix, Severity},
-    shape::show,
+    shape::{Shape, show},
     words::{all_of, is_negative, nearest},
 };
+
+struct Asserted<'d> {
+    list: LintNode<'d>,
+    items: Vec<LintNode<'d>>,
+    /// The type of each assertion. `None` if there are no assertions, or if one has an unknown type, so its meaning is
+    /// unknown.
+    types: Option<Vec<Cow<'d, str>>>,
+}
+
+impl<'d> Asserted<'d> {
+    /// Returns the assertions of a task. `None` if they are not a list.
+    fn of(task: &LintNode<'d>) -> Option<Asserted<'d>> {
+        let list = task.get("assert").filter(LintNode::is_list)?;
+        let names: Vec<Cow<'d, str>> =
+            list.node.items().flat_map(NodeRef::entries).map(|entry| entry.key.key_name()).collect();
+        let is_known = |name: &Cow<'_, str>| Assertion::NAMES.contains(&&**name);
+        let types = (!names.is_empty() && names.iter().all(is_known)).then_some(names);
+        Some(Asserted { items: list.items(), list, types })
+    }
+
+    /// Returns the values of all assertions of a type.
+    fn all(&self, name: &str) -> Vec<LintNode<'d>> {
+        self.items.iter().filter_map(|item| item.get(name)).collect()
+    }
+
+    /// Returns the values of all assertions of a type that are strings.
+    fn texts(&self, name: &str) -> Vec<(&'d str, LintNode<'d>)> {
+        self.all(name).into_iter().filter_map(|lint_node| Some((lint_node.text()?, lint_node))).collect()
+    }
+
+    /// Whether a model passes that does nothing.
+    fn are_idle(&self) -> bool {
+        let is_idle = |item: &LintNode<'_>| {
+            let has_no_minimum =
+                |count: LintNode<'_>| count.get("min").is_none_or(|min| min.number().is_some_and(|min| min <= 0.0));
+            item.get("not_ran").is_some() || item.get("run_count").is_some_and(has_no_minimum)
+        };
+        self.items.iter().all(is_idle)
+    }
+}
 
 /// Help for two assertions that exclude each other.
 const ONE_OF_TWO: &str = "remove one of the two";
@@ -28,7 +70,6 @@ const ONE_OF_TWO: &str = "remove one of the two";
 /// Maximum number of items to compare with each other in a long list.
 const CLOSELY: usize = 256;
 
-/// Checks all assertions of a task.
 pub(crate) fn check(task: &LintNode<'_>, report: &mut Report) {
     let Some(asserted) = &Asserted::of(task) else { return };
     for item in &asserted.items {
@@ -53,7 +94,7 @@ fn check_indentation(item: &LintNode<'_>, report: &mut Report) {
     let entries = item.entries();
     // Keys above the name cannot belong to it.
     let Some((name, owner)) = entries.first().filter(|(_, value)| value.node.is_null()) else { return };
-    let known = asserted::fields_of(name);
+    let known = fields_of(name);
     let fields: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).filter(|key| key != name).collect();
     if !fields.is_empty() && fields.iter().all(|key| known.contains(key)) {
         let (verb, object) = if fields.len() == 1 { ("belongs", "it") } else { ("belong", "them") };
@@ -70,7 +111,7 @@ fn check_tag(item: &LintNode<'_>, report: &mut Report) {
     let mut entries = item.entries();
     // Usually there are no unknown keys.
     entries.retain(|(key, _)| !Assertion::NAMES.contains(&key.as_str()));
-    let Some(shape) = (if entries.is_empty() { None } else { asserted::shape() }) else { return };
+    let Some(shape) = (if entries.is_empty() { None } else { shape() }) else { return };
     let tag = entries.iter().find(|(key, _)| shape.tags().any(|tag| tag == key));
     let Some((key, tag, written)) = tag.and_then(|(key, value)| Some((key, value, value.text()?))) else { return };
     let names = || Assertion::NAMES.iter().copied();
@@ -95,7 +136,7 @@ fn check_tag(item: &LintNode<'_>, report: &mut Report) {
 fn value_beside(item: &LintNode<'_>, tag: &str, name: &str) -> Option<String> {
     let rest: Vec<(String, LintNode<'_>)> = item.entries().into_iter().filter(|(key, _)| key != tag).collect();
     let source = |node: NodeRef<'_>| edit::words(node).filter(|_| node.scalar().is_some());
-    let fields = asserted::fields_of(name);
+    let fields = fields_of(name);
     if fields.is_empty() {
         let [(_, only)] = rest.as_slice() else { return None };
         return source(only.node);
@@ -272,4 +313,58 @@ fn check_coverage(task: &LintNode<'_>, asserted: &Asserted<'_>, report: &mut Rep
             .help("check the other commands with `ran` or `verify`");
         report.push(output.head_problem(Code::LastCommandOnly, words).with("another command", second));
     }
+}
+
+/// Returns the fields of an assertion type. Empty if it is not a mapping.
+fn fields_of(name: &str) -> Vec<&'static str> {
+    let shape = shape().and_then(|shape| shape.child(name, None));
+    shape.map(|shape| shape.fields(None)).unwrap_or_default().iter().map(|field| field.name).collect()
+}
+
+fn shape() -> Option<Shape> {
+    Shape::find(SpecFile::CLI_BENCH_TASKS, &Pointer::root().index(0).key("assert").index(0), None)
+}
+
+pub(crate) fn check_pattern(pattern: &Pattern<'_>, report: &mut Report) {
+    let (code, help) = match pattern.searches {
+        "commands" => (Code::SuspiciousPattern, "name the command"),
+        "counted commands" => (Code::SuspiciousPattern, "name the command to count"),
+        _ => (Code::Contradiction, "name the command that must not be run"),
+    };
+    if matches_everything(pattern) {
+        report
+            .push(pattern.lint_node.problem(code, MessageParts::new("this pattern matches every command").help(help)));
+    }
+    report.extend(fixed_options(pattern));
+}
+
+fn matches_everything(pattern: &Pattern<'_>) -> bool {
+    match &pattern.compiled {
+        Compiled::Literal => pattern.text.is_empty(),
+        Compiled::Ecmascript(compiled) => {
+            let finds = |text: &&str| compiled.find_iter(text).next().is_some();
+            compiled.can_match_empty() && ["", "x", "a b"].iter().all(finds)
+        }
+        Compiled::Python(_) | Compiled::Broken(_) => false,
+    }
+}
+
+/// Reports patterns such as `git commit -m`, which `git commit -a -m` does not match.
+fn fixed_options(pattern: &Pattern<'_>) -> Option<Finding> {
+    static OPTION: OnceLock<Regex> = OnceLock::new();
+    let option = OPTION.get_or_init(|| {
+        Regex::new(r"[A-Za-z0-9_](?<option> -{1,2}[A-Za-z][A-Za-z0-9-]*)").expect("the pattern is fixed and tested")
+    });
+    if matches!(pattern.compiled, Compiled::Broken(_)) {
+        return None;
+    }
+    let (node, option) = (&pattern.lint_node, option.captures(pattern.text)?.name("option")?);
+    let nth = pattern.text[..option.start()].matches(option.as_str()).count();
+    let range = node.part(option.as_str(), nth);
+    let space = range.start..range.start + 1;
+    let edits = if range.len() == option.len() { node.with_part(&space, " ", ".*") } else { None };
+    let words = MessageParts::new("this pattern does not match if another option comes first");
+    let words = words.remedy("replace the space with `.*`", Fix::guess, edits);
+    let finding = Finding::stated(Code::SuspiciousPattern, words, node.at.clone(), range);
+    Some(finding.with_severity(Severity::Hint))
 }

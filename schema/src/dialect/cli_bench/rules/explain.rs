@@ -1,7 +1,7 @@
 //! What violations of the schema mean in cli-bench: keys and values as in other formats, or at another place.
 
 use crate::{
-    dialect::cli_bench::{asserted, assertions::Assertion},
+    dialect::cli_bench::assertions::Assertion,
     document::{NodeRef, Pointer, Scalar, Shape},
     edit,
     finding::{Finding, MessageParts, Scope},
@@ -15,10 +15,8 @@ use crate::{
     words::{is_negative, opposite_of, same_negation, shell_word},
 };
 
-/// Key of a task's assertions.
 const ASSERT: &str = "assert";
 
-/// Key of the tasks of a suite.
 const TASKS: &str = "tasks";
 
 /// Required keys of a task.
@@ -33,7 +31,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     if finding.code() == Code::UnknownKey {
         return unknown_key(context, &at, finding);
     }
-    if at.is_root() && asserted::is_task(context) && context.node.shape() == Shape::Scalar {
+    if at.is_root() && is_task(context) && context.node.shape() == Shape::Scalar {
         let file = context.file;
         return finding.reworded(root, |words, location| no_task(location.root, file, words));
     }
@@ -44,7 +42,7 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
             return finding
                 .reworded(root, |words, _| MessageParts { note: Some("it has no effect".to_owned()), ..words });
         }
-        if key == ASSERT || asserted::is_in_assertion(&at) {
+        if key == ASSERT || is_in_assertion(&at) {
             return other_form(root, &at, key, value, finding);
         }
     }
@@ -129,7 +127,7 @@ fn other_form(root: NodeRef<'_>, at: &Pointer, key: String, value: NodeRef<'_>, 
     ];
     let is_dashed = |entry: crate::document::EntryRef<'_>| entry.key.text().is_some_and(|key| key.starts_with('-'));
     let is_list = value.shape() == Shape::Sequence;
-    if key == ASSERT && !asserted::is_in_assertion(at) {
+    if key == ASSERT && !is_in_assertion(at) {
         let is_mapping = value.shape() == Shape::Mapping && !value.entries().any(is_dashed);
         return if is_mapping { finding.reworded(root, |words, _| assertions_by_name(value, words)) } else { finding };
     }
@@ -196,20 +194,19 @@ fn unknown(key: &str) -> MessageParts {
     MessageParts::new(format!("unknown key `{key}`"))
 }
 
-/// Explains an unknown key.
 fn unknown_key(context: &Context<'_>, at: &Pointer, finding: Finding) -> Finding {
     let (Some(parent), Some(key)) = (at.parent(), at.last()) else { return finding };
     let root = context.node;
     let is_named = is_explained(context, at, &key);
     let is_assertion = |key: &str| Assertion::NAMES.contains(&key);
-    if asserted::is_in_assertion(at) {
+    if is_in_assertion(at) {
         let Some(item) = context.node.find(&parent) else { return finding };
         let known = item.entries().filter(|entry| is_assertion(&entry.key.key_text())).count();
         let finding = if !is_named && denies(&key) { negated(root, &key, item.get(&key), finding) } else { finding };
         // Reporting the unknown key is sufficient if the item cannot be split.
         return if known < 2 { finding.instead_of(Scope::CodeAt(Code::ConflictingFields, parent)) } else { finding };
     }
-    let in_item = parent.is_root() && asserted::is_task(context);
+    let in_item = parent.is_root() && is_task(context);
     if is_named {
         finding
     } else if is_assertion(&key) {
@@ -219,7 +216,7 @@ fn unknown_key(context: &Context<'_>, at: &Pointer, finding: Finding) -> Finding
             let note = "cli-bench checks only the `assert` of tasks".to_owned();
             MessageParts { note: Some(note), ..words }.help("move it into each task")
         })
-    } else if parent.last().is_some_and(|key| key == "run_count") && asserted::is_in_assertion(&parent) {
+    } else if parent.last().is_some_and(|key| key == "run_count") && is_in_assertion(&parent) {
         exact_count(root, context.node.find(at).and_then(NodeRef::scalar), &key, finding)
     } else {
         finding
@@ -297,4 +294,15 @@ fn negated(root: NodeRef<'_>, key: &str, value: Option<NodeRef<'_>>, finding: Fi
         let edits = item.and_then(|item| edit::entry_in_place(item, item.entry(key)?, &[text]));
         words.remedy(help, Fix::guess, edits)
     })
+}
+
+fn is_in_assertion(at: &Pointer) -> bool {
+    let list = at.parent().and_then(|item| item.parent());
+    list.and_then(|list| list.last()).is_some_and(|list| list == "assert")
+}
+
+/// Whether the validated node is a task, or in the place of one.
+fn is_task(context: &Context<'_>) -> bool {
+    let list = context.file.case_list().map(Definition::list_at);
+    list.is_some_and(|list| context.base == list.index(0))
 }

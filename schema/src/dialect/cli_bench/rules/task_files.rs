@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    dialect::cli_bench::facts::{About, FileFacts, ItemFacts, NoTasks, SuiteFacts, file_facts},
+    dialect::cli_bench::facts::{About, FileFacts, ItemFacts, SuiteFacts, file_facts},
     edit,
     files::{FileKind, Files, Resolved},
     finding::{Finding, MessageParts, Relation, Report, Scope},
@@ -137,15 +137,10 @@ fn not_read(item: &LintNode<'_>, path: &str, found: &[String], files: &dyn Files
 /// Reports a file without tasks.
 fn check_content(item: &LintNode<'_>, file: &FileFacts, files: &dyn Files, report: &mut Report) {
     // A file that is checked separately reports this itself.
-    let Some(reason) = file.wrong.as_ref().filter(|_| file.is_other || !files.parts_are_checked()) else { return };
-    let words = |reason: &str| MessageParts::new(format!("the task file `{}` {reason}", file.path));
-    let begin = "begin each task with `- id: …`";
-    let words = match reason {
-        NoTasks::Unreadable(reason) => words(&format!("cannot be read: {reason}")),
-        NoTasks::NotUtf8 => words("is not UTF-8").help("save it as UTF-8"),
-        NoTasks::Empty => words("is empty").help(begin),
-        NoTasks::NotAList => words("is not a list of tasks").help(begin),
-    };
+    let is_here = file.is_other || !files.parts_are_checked();
+    let Some((reason, help)) = file.wrong.as_ref().filter(|_| is_here) else { return };
+    let words = MessageParts::new(format!("the task file `{}` {reason}", file.path));
+    let words = help.iter().fold(words, |words, help| words.help(*help));
     report.push(item.problem(Code::InvalidValue, words));
 }
 
@@ -183,7 +178,6 @@ pub(crate) fn check_items(root: &LintNode<'_>, items: Items<'_>, report: &mut Re
     }
 }
 
-/// Returns the files that items include: the number of each item, the item, and the file.
 fn included<'f>(items: Items<'f>) -> impl Iterator<Item = (usize, &'f Named, &'f FileFacts)> {
     items.about(About::Files).flat_map(|(index, facts)| {
         let files = match facts {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{
     dialect::cli_bench::facts::{About, ItemFacts, SuiteFacts, TaskFacts},
-    document::{NodeRef, Pointer, Scalar, Shape},
+    document::{NodeRef, Pointer, Scalar},
     edit,
     finding::{Finding, MessageParts, Report},
     lint_node::LintNode,
@@ -13,9 +13,9 @@ use crate::{
     shape::scalar,
     suite::HelpMode,
     validate::describe,
+    words::slug,
 };
 
-/// Checks a task alone.
 pub(crate) fn check(task: &LintNode<'_>, report: &mut Report) {
     check_environment(task, report);
     check_id(task, report);
@@ -43,12 +43,6 @@ fn check_id(task: &LintNode<'_>, report: &mut Report) {
     report.push(id.problem(Code::InvalidValue, words).with_severity(Severity::Hint));
 }
 
-/// Converts a string to an id: words with dashes between them.
-fn slug(text: &str) -> String {
-    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
-}
-
 /// Checks the `env` of a suite or a task.
 pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
     for (name, value) in owner.get("env").map(|env| env.entries()).unwrap_or_default() {
@@ -71,19 +65,6 @@ pub(crate) fn check_environment(owner: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-/// Reports merge keys of a mapping whose value is not a mapping or a list of them.
-pub(crate) fn check_merges(mapping: &LintNode<'_>, report: &mut Report) {
-    let is_mapping = |node: NodeRef<'_>| matches!(node.shape(), Shape::Mapping | Shape::Dangling);
-    for (_, merge) in mapping.entries().into_iter().filter(|(key, _)| key == "<<") {
-        if !(is_mapping(merge.node) || merge.is_list() && merge.node.items().all(is_mapping)) {
-            let words = MessageParts::new(format!("expected a mapping for `<<`, found {}", describe(merge.node)));
-            let words = words.help("name the mapping to merge, as in `<<: *base`");
-            report.push(merge.problem(Code::WrongType, words));
-        }
-    }
-}
-
-/// Checks tasks with facts of the suite.
 pub(crate) fn check_items(root: NodeRef<'_>, items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
     for (index, facts) in items.about(About::Task) {
         let ItemFacts::Task(task) = facts else { continue };

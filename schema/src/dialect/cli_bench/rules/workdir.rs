@@ -10,7 +10,6 @@ use crate::{
     words::nearest,
 };
 
-/// The only placeholder.
 const WORKDIR: &str = "workdir";
 
 /// Placeholder names of other formats, and names of fields.

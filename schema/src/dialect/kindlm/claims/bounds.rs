@@ -1,39 +1,27 @@
 //! `latency` and `cost`, and the claim that would compare with a stored baseline.
 
-use super::RowKind;
+use super::verdict;
 use crate::{
     act::Act,
     check::json::number_text,
-    dialect::kindlm::expect::{CostExpect, LatencyExpect},
+    dialect::kindlm::expect::{CostExpect, DriftExpect, LatencyExpect},
     seen::{Observed, Seen, Why},
     verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
-/// `latency`.
-#[derive(Clone, Debug)]
-pub(crate) struct LatencyClaim {
-    /// Expectation to judge.
-    pub expect: LatencyExpect,
-}
-
-impl Check for LatencyClaim {
+impl Check for LatencyExpect {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
-        let most = number_text(self.expect.max_ms);
-        let judged = within(act.duration_ms(), self.expect.max_ms, |took| {
+        let most = number_text(self.max_ms);
+        let judged = within(act.duration_ms(), self.max_ms, |took| {
             let shown = number_text((took * 1000.0).round() / 1000.0);
-            Mismatch {
-                message: format!("Latency {shown}ms exceeds max {most}ms"),
-                expected: format!("at most {most} ms"),
-                actual: format!("{shown} ms"),
-                ..Mismatch::default()
-            }
+            Mismatch::new(
+                format!("Latency {shown}ms exceeds max {most}ms"),
+                format!("at most {most} ms"),
+                format!("{shown} ms"),
+            )
         });
-        let kind = RowKind { kind: "latency", code: FailureCode::ProviderTimeout };
-        vec![kind.verdict("maxMs", format!("Latency <= {most}ms"), judged)]
-    }
-
-    fn texts(&self) -> Vec<String> {
-        Vec::new()
+        let kind = ("latency", FailureCode::ProviderTimeout);
+        vec![verdict(kind, "maxMs", format!("Latency <= {most}ms"), judged)]
     }
 }
 
@@ -44,42 +32,25 @@ fn within(amount: Seen<Observed<f64>>, most: f64, mismatch: impl FnOnce(f64) -> 
     Ok(Row::absent("", exceeded, mismatch))
 }
 
-/// `cost`.
-#[derive(Clone, Debug)]
-pub(crate) struct CostClaim {
-    /// Expectation to judge.
-    pub expect: CostExpect,
-}
-
-impl Check for CostClaim {
+impl Check for CostExpect {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
-        let most = number_text(self.expect.max_usd);
-        let judged = within(act.cost_usd(), self.expect.max_usd, |cost| Mismatch {
-            message: format!("Cost ${cost:.4} exceeds max ${most}"),
-            expected: format!("at most ${most}"),
-            actual: format!("${}", number_text(cost)),
-            ..Mismatch::default()
+        let most = number_text(self.max_usd);
+        let judged = within(act.cost_usd(), self.max_usd, |cost| {
+            Mismatch::new(
+                format!("Cost ${cost:.4} exceeds max ${most}"),
+                format!("at most ${most}"),
+                format!("${}", number_text(cost)),
+            )
         });
-        let kind = RowKind { kind: "cost", code: FailureCode::BudgetExceeded };
-        vec![kind.verdict("maxUsd", format!("Cost <= ${most}"), judged)]
-    }
-
-    fn texts(&self) -> Vec<String> {
-        Vec::new()
+        let kind = ("cost", FailureCode::BudgetExceeded);
+        vec![verdict(kind, "maxUsd", format!("Cost <= ${most}"), judged)]
     }
 }
 
-/// `baseline.drift`. Not supported: it never passes.
-#[derive(Clone, Debug)]
-pub(crate) struct DriftClaim;
-
-impl Check for DriftClaim {
+/// Not supported: it never passes.
+impl Check for DriftExpect {
     fn check(&self, _: Act<'_>) -> Vec<Verdict> {
         let why = Why::unknown("expectations about a baseline are not supported");
         vec![Row::from(why).named("drift", "Drift check")]
-    }
-
-    fn texts(&self) -> Vec<String> {
-        Vec::new()
     }
 }

@@ -2,13 +2,12 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{RowKind, actual, text_of};
+use super::{actual, line_with, text_of, verdict};
 use crate::{
     act::Act,
     check::{
         memo::Memo,
         pattern::{EcmaMatch, EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
-        text::shortened,
     },
     dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
     document::Pointer,
@@ -18,7 +17,6 @@ use crate::{
     verdict::{At, Check, FailureCode, Judged, Mismatch, Related, Row, Verdict},
 };
 
-/// `guardrails.pii`.
 #[derive(Clone, Debug)]
 pub(crate) struct PiiClaim {
     enabled: bool,
@@ -91,12 +89,7 @@ impl PiiClaim {
                 "{kind} pattern \"{}\" contains nested quantifiers and may cause catastrophic backtracking",
                 refused.name
             );
-            let mismatch = Mismatch {
-                message,
-                expected: "a pattern without nested quantifiers".to_owned(),
-                actual: refused.source.clone(),
-                ..Mismatch::default()
-            };
+            let mismatch = Mismatch::new(message, "a pattern without nested quantifiers", refused.source.clone());
             return Err(Row::refused(refused.at.clone(), mismatch));
         }
         let invalid = |pattern: &&PiiPattern| {
@@ -138,13 +131,12 @@ impl PiiClaim {
             "" => format!("line {}: {} matches without a character", it.line, pattern.name),
             text => format!("line {}: {}={}", it.line, pattern.name, redacted(text)),
         };
-        let mismatch = Mismatch {
-            message: format!("Found {} PII match(es): {}", found.len(), listed.join(", ")),
-            expected: "no match".to_owned(),
-            actual: listed.join("\n"),
-            notes: found.iter().take(20).map(noted).collect(),
-            ..Mismatch::default()
-        };
+        let mismatch = Mismatch::new(
+            format!("Found {} PII match(es): {}", found.len(), listed.join(", ")),
+            "no match",
+            listed.join("\n"),
+        )
+        .notes(found.iter().take(20).map(noted));
         let by_pattern = found.chunk_by(|one, other| std::ptr::eq(one.0, other.0)).skip(1);
         let related = by_pattern.map(|matches| {
             Related::in_claim(format!("{} more found by this pattern", matches.len()), matches[0].0.at.clone())
@@ -164,7 +156,7 @@ impl PiiPattern {
 
 impl Check for PiiClaim {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
-        let row = |code, judged| RowKind { kind: "pii", code }.verdict("", LABEL, judged);
+        let row = |code, judged| verdict(("pii", code), "", LABEL, judged);
         match self.usable() {
             _ if !self.enabled => Vec::new(),
             Err(refused) => vec![row(FailureCode::InvalidPattern, Err(refused))],
@@ -187,59 +179,47 @@ fn redacted(text: &str) -> String {
     format!("{}{}{}", ends(&units[..2]), "*".repeat(units.len() - 4), ends(&units[units.len() - 2..]))
 }
 
-/// `guardrails.keywords`.
-#[derive(Clone, Debug)]
-pub(crate) struct KeywordsClaim {
-    /// Expectation to judge.
-    pub expect: KeywordsGuardrail,
-}
-
-impl Check for KeywordsClaim {
+impl Check for KeywordsGuardrail {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let text = text_of(act);
         let lower = text.as_ref().map(Text::lowercase).map_err(Why::clone);
         let shown = text.as_ref().map(Text::so_far).unwrap_or_default();
         let found = |phrase: &str| lower.as_ref().map_err(Why::clone)?.contains(&phrase.to_lowercase());
         let mut verdicts = Vec::new();
-        let allowed = self.expect.allow.as_deref().unwrap_or_default();
+        let allowed = self.allow.as_deref().unwrap_or_default();
         if !allowed.is_empty() {
             let list = allowed.join(", ");
-            let mismatch = || Mismatch {
-                message: format!("Expected at least one of [{list}] in output"),
-                expected: format!("at least one of [{list}]"),
-                actual: actual(shown),
-                ..Mismatch::default()
+            let mismatch = || {
+                Mismatch::new(
+                    format!("Expected at least one of [{list}] in output"),
+                    format!("at least one of [{list}]"),
+                    actual(shown),
+                )
             };
             let judged = Found::any(allowed.iter().map(|phrase| found(phrase)));
             let judged = judged.map(|found| Row::present("", found, mismatch)).map_err(Row::from);
-            let kind = RowKind { kind: "keywords_present", code: FailureCode::KeywordMissing };
-            verdicts.push(kind.verdict("allow", "Required keyword present", judged));
+            let kind = ("keywords_present", FailureCode::KeywordMissing);
+            verdicts.push(verdict(kind, "allow", "Required keyword present", judged));
         }
-        for (index, phrase) in self.expect.deny.iter().enumerate() {
-            let mismatch = |_| Mismatch {
-                message: format!("Denied keyword \"{phrase}\" found in output"),
-                expected: format!("no \"{phrase}\""),
-                actual: actual(shown),
-                notes: line_with(shown, phrase).into_iter().collect(),
-                ..Mismatch::default()
+        for (index, phrase) in self.deny.iter().enumerate() {
+            let mismatch = |_| {
+                Mismatch::new(
+                    format!("Denied keyword \"{phrase}\" found in output"),
+                    format!("no \"{phrase}\""),
+                    actual(shown),
+                )
+                .notes(line_with(shown, phrase))
             };
             let found = lower.as_ref().map_err(Why::clone).and_then(|lower| lower.occurs(&phrase.to_lowercase()));
             let judged = found.map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
-            let kind = RowKind { kind: "keywords_absent", code: FailureCode::KeywordDenied };
+            let kind = ("keywords_absent", FailureCode::KeywordDenied);
             let at = Pointer::root().key("deny").index(index);
-            verdicts.push(kind.verdict(at, format!("Keyword \"{phrase}\" absent"), judged));
+            verdicts.push(verdict(kind, at, format!("Keyword \"{phrase}\" absent"), judged));
         }
         verdicts
     }
 
     fn texts(&self) -> Vec<String> {
-        texts_of(&serde_json::to_value(&self.expect).unwrap_or_default())
+        texts_of(&serde_json::to_value(self).unwrap_or_default())
     }
-}
-
-/// Returns the line that contains a text, ignoring case. `None` for a text of several lines.
-pub(super) fn line_with(text: &str, wanted: &str) -> Option<String> {
-    let wanted = wanted.to_lowercase();
-    let (index, line) = text.lines().enumerate().find(|(_, line)| line.to_lowercase().contains(&wanted))?;
-    Some(format!("line {}: {}", index + 1, shortened(line, 400)))
 }

@@ -7,16 +7,15 @@ use crate::{
     act::Act,
     check::{
         json::{number_text, parse},
-        score::object,
+        score::{Score, object, scores},
     },
     dialect::kindlm::expect::JudgeExpect,
-    evidence::{AskedModel, Context, ModelReply, Need, QuestionNeed, QuestionPart},
+    evidence::{AskedModel, Context, Need, QuestionNeed, QuestionPart},
     mask::shown,
     seen::Why,
     verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
-/// One entry of `judge`.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgeClaim {
     /// Expectation to judge.
@@ -70,14 +69,7 @@ impl JudgeClaim {
         act.output()?.complete()?;
         let replies = act.replies(&Need::Question(need), UNASKED)?;
         let (replies, proof) = replies.complete()?;
-        let mut scores = Vec::new();
-        let mut trouble = None;
-        for reply in replies.iter().take(self.times as usize) {
-            match read(reply) {
-                Ok(score) => scores.push(score),
-                Err(reason) => trouble = trouble.or(Some(reason)),
-            }
-        }
+        let (mut scores, trouble) = scores(replies, self.times, read);
         let wanted = if self.times > 1 { QUORUM } else { 1 };
         if scores.len() < wanted {
             let trouble = trouble.unwrap_or_else(|| UNASKED_AGAIN.to_owned());
@@ -99,14 +91,13 @@ impl JudgeClaim {
         } else {
             Vec::new()
         };
-        let reasoning = shown(&score.reasoning);
-        let mismatch = Mismatch {
-            message: format!("{name} {value} below threshold {}: {reasoning}", number_text(least)),
-            expected: format!("a score of at least {}", number_text(least)),
-            actual: value,
-            notes,
-            ..Mismatch::default()
-        };
+        let reasoning = shown(score.reasoning.as_deref().unwrap_or_default());
+        let mismatch = Mismatch::new(
+            format!("{name} {value} below threshold {}: {reasoning}", number_text(least)),
+            format!("a score of at least {}", number_text(least)),
+            value,
+        )
+        .notes(notes);
         let code = FailureCode::JudgeBelowThreshold;
         Ok(Row::fail("minScore", proof, mismatch).rated(Some(code), Some(score.value)))
     }
@@ -127,35 +118,16 @@ impl Check for JudgeClaim {
     }
 }
 
-/// Score of a judge.
-#[derive(Clone, Debug, PartialEq)]
-struct Score {
-    value: f64,
-    reasoning: String,
-}
-
-/// Reads the score in an answer, or returns why it cannot be read.
-fn read(reply: &ModelReply) -> Result<Score, String> {
-    if let Some(error) = &reply.error {
-        return Err(format!("the judge did not answer: {error}"));
-    }
-    if reply.text.cut {
-        return Err("the judge's answer was cut off".to_owned());
-    }
-    let unread = |reason: &str| format!("the judge's answer is invalid: {reason}");
-    let text = object(&reply.text.text).map_err(unread)?;
-    let value = parse(text).map_err(|error| unread(&error.to_string()))?;
-    let score = match value.get("score") {
-        Some(Value::Number(score)) => score.as_f64().filter(|score| score.is_finite()),
-        _ => None,
-    };
-    let score = score.ok_or_else(|| unread("`score` is not a number"))?;
+/// Reads the score in an answer, as KindLM reads it.
+fn read(answer: &str) -> Result<Score, String> {
+    let value = parse(object(answer)?).map_err(|error| error.to_string())?;
+    let score = value.get("score").filter(|score| score.is_number()).and_then(Value::as_f64);
+    let score = score.filter(|score| score.is_finite()).ok_or("`score` is not a number")?;
     if !(0.0..=1.0).contains(&score) {
-        return Err(unread("`score` is not between 0 and 1"));
+        return Err("`score` is not between 0 and 1".to_owned());
     }
-    let reasoning =
-        value.get("reasoning").and_then(Value::as_str).ok_or_else(|| unread("`reasoning` is not a string"))?;
-    Ok(Score { value: score, reasoning: reasoning.to_owned() })
+    let reasoning = value.get("reasoning").and_then(Value::as_str).ok_or("`reasoning` is not a string")?;
+    Ok(Score { value: score, reasoning: Some(reasoning.to_owned()) })
 }
 
 #[cfg(test)]
@@ -163,7 +135,7 @@ mod tests {
     use super::*;
     use crate::{
         document::Pointer,
-        evidence::{Answer, Capture, Ended, Evidence, Observation, Output, QuestionAnswer},
+        evidence::{Answer, Capture, Ended, Evidence, ModelReply, Observation, Output, QuestionAnswer},
         words::Name,
     };
 
@@ -217,7 +189,7 @@ mod tests {
 
     #[test]
     fn answers_are_read_as_the_original_reads_them() {
-        let reads = |text: &str| read(&said(text)).map(|score| score.value);
+        let reads = |text: &str| read(text).map(|score| score.value);
         for (text, expected) in [
             (r#"{"score": 0.5, "reasoning": "r"}"#, 0.5),
             ("Sure:\n```json\n{\"score\": 1, \"reasoning\": \"r\"}\n```\nBye", 1.0),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{RowKind, SchemaFile, actual, text_of};
+use super::{SchemaFile, actual, line_with, text_of, verdict};
 use crate::{
     act::Act,
     check::{
@@ -51,8 +51,8 @@ impl Check for OutputClaim {
                     Ok((_, proof)) => Ok(Row::pass("", *proof)),
                     Err(row) => Err(row.clone()),
                 };
-                let kind = RowKind { kind: KIND, code: FailureCode::SchemaParseError };
-                let verdict = kind.verdict("format", "Output is valid JSON", row);
+                let kind = (KIND, FailureCode::SchemaParseError);
+                let verdict = verdict(kind, "format", "Output is valid JSON", row);
                 let has_failed = verdict.outcome.mismatch().is_some();
                 verdicts.push(verdict);
                 if has_failed {
@@ -62,14 +62,14 @@ impl Check for OutputClaim {
             }
         };
         if let Some(file) = &self.schema_file {
-            let kind = RowKind { kind: KIND, code: FailureCode::SchemaInvalid };
-            verdicts.push(kind.verdict("schemaFile", "Output matches JSON Schema", schema(file, instance)));
+            let kind = (KIND, FailureCode::SchemaInvalid);
+            verdicts.push(verdict(kind, "schemaFile", "Output matches JSON Schema", schema(file, instance)));
         }
         let text = text_of(act);
         self.substrings(&text, &mut verdicts);
         if let Some(most) = self.expect.max_length {
-            let kind = RowKind { kind: KIND, code: FailureCode::MaxLengthExceeded };
-            verdicts.push(kind.verdict("maxLength", format!("Output length <= {most}"), max_length(most, &text)));
+            let kind = (KIND, FailureCode::MaxLengthExceeded);
+            verdicts.push(verdict(kind, "maxLength", format!("Output length <= {most}"), max_length(most, &text)));
         }
         verdicts
     }
@@ -104,13 +104,13 @@ impl OutputClaim {
                     help.push("have the command print only the JSON".to_owned());
                 }
                 help.push("if the command also prints other text, have it report its JSON as {\"kindlm\":\"output_json\",\"data\":…}".to_owned());
-                let mismatch = Mismatch {
-                    message: format!("Failed to parse output as JSON: {error}"),
-                    expected: "one JSON value".to_owned(),
-                    actual: actual(&output.text),
-                    notes,
-                    help,
-                };
+                let mismatch = Mismatch::new(
+                    format!("Failed to parse output as JSON: {error}"),
+                    "one JSON value",
+                    actual(&output.text),
+                )
+                .notes(notes)
+                .help(help);
                 Err(Row::fail("", proof, mismatch))
             }
         }
@@ -126,35 +126,30 @@ impl OutputClaim {
         };
         let text = text.as_ref().map(Text::so_far).unwrap_or_default();
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
-            let mismatch = || Mismatch {
-                message: format!("Expected output to contain \"{wanted}\""),
-                expected: wanted.clone(),
-                actual: actual(text),
-                notes: closest_line(text, wanted)
-                    .iter()
-                    .map(|line| format!("line {} is the closest match: {}", line.number, line.text))
-                    .collect(),
-                ..Mismatch::default()
+            let mismatch = || {
+                Mismatch::new(format!("Expected output to contain \"{wanted}\""), wanted.clone(), actual(text))
+                    .notes(closest_line(text, wanted).map(|line| line.note()))
             };
             let found = lower().and_then(|lower| lower.contains(&wanted.to_lowercase()));
             let judged = found.map(|found| Row::present("", found, mismatch)).map_err(Row::from);
-            let kind = RowKind { kind: KIND, code: FailureCode::ContainsFailed };
+            let kind = (KIND, FailureCode::ContainsFailed);
             let at = Pointer::root().key("contains").index(index);
-            verdicts.push(kind.verdict(at, format!("Output contains \"{wanted}\""), judged));
+            verdicts.push(verdict(kind, at, format!("Output contains \"{wanted}\""), judged));
         }
         for (index, unwanted) in self.expect.not_contains.iter().flatten().enumerate() {
-            let mismatch = |_| Mismatch {
-                message: format!("Expected output to NOT contain \"{unwanted}\""),
-                expected: format!("no \"{unwanted}\""),
-                actual: actual(text),
-                notes: super::guardrails::line_with(text, unwanted).into_iter().collect(),
-                ..Mismatch::default()
+            let mismatch = |_| {
+                Mismatch::new(
+                    format!("Expected output to NOT contain \"{unwanted}\""),
+                    format!("no \"{unwanted}\""),
+                    actual(text),
+                )
+                .notes(line_with(text, unwanted))
             };
             let found = lower().and_then(|lower| lower.occurs(&unwanted.to_lowercase()));
             let judged = found.map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
-            let kind = RowKind { kind: KIND, code: FailureCode::NotContainsFailed };
+            let kind = (KIND, FailureCode::NotContainsFailed);
             let at = Pointer::root().key("notContains").index(index);
-            verdicts.push(kind.verdict(at, format!("Output does not contain \"{unwanted}\""), judged));
+            verdicts.push(verdict(kind, at, format!("Output does not contain \"{unwanted}\""), judged));
         }
     }
 }
@@ -167,13 +162,12 @@ fn schema(file: &SchemaFile, instance: Instance<'_>) -> Judged {
         return Ok(Row::pass("", proof));
     }
     let lines: Vec<String> = found.iter().map(|it| it.line()).collect();
-    let mismatch = Mismatch {
-        message: format!("Schema validation failed: {}", lines.join(", ")),
-        expected: format!("a value that matches {}", file.path),
-        actual: actual(&json::text(&instance)),
-        notes: found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)).collect(),
-        ..Mismatch::default()
-    };
+    let mismatch = Mismatch::new(
+        format!("Schema validation failed: {}", lines.join(", ")),
+        format!("a value that matches {}", file.path),
+        actual(&json::text(&instance)),
+    )
+    .notes(found.iter().map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)));
     Ok(Row::fail("", proof, mismatch).relating(file.related(&found)))
 }
 
@@ -184,10 +178,11 @@ fn max_length(most: u64, text: &Seen<Text<'_>>) -> Judged {
         u64::try_from(length).map_or(true, |length| length > most).then_some(length)
     };
     // Masking keeps the length.
-    Ok(Row::absent("", text.observed().search(|text| is_longer(text))?, |length| Mismatch {
-        message: format!("Output length {length} exceeds max {most}"),
-        expected: format!("at most {most}"),
-        actual: length.to_string(),
-        ..Mismatch::default()
+    Ok(Row::absent("", text.observed().search(|text| is_longer(text))?, |length| {
+        Mismatch::new(
+            format!("Output length {length} exceeds max {most}"),
+            format!("at most {most}"),
+            length.to_string(),
+        )
     }))
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{RowKind, SchemaFile};
+use super::{SchemaFile, verdict};
 use crate::{
     act::Act,
     check::{
@@ -22,7 +22,6 @@ use crate::{
     words::plural,
 };
 
-/// One entry of `toolCalls`.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolCallClaim {
     /// Expectation to judge.
@@ -45,29 +44,29 @@ impl Check for ToolCallClaim {
         });
         if self.expect.should_not_call {
             let kind = self.row_kind(FailureCode::ToolCallUnexpected);
-            return vec![kind.verdict("shouldNotCall", format!("Tool \"{tool}\" not called"), self.not_called(calls))];
+            return vec![verdict(kind, "shouldNotCall", format!("Tool \"{tool}\" not called"), self.not_called(calls))];
         }
         let called = calls.clone().and_then(|calls| calls.any(|_, call| self.is_of_tool(call)));
         let is_missing = !called.as_ref().is_ok_and(Found::is_yes);
         let seen = calls.as_ref().map(|calls| *calls.so_far()).unwrap_or_default();
         let judged = called.map(|called| Row::present("", called, || self.missing(seen))).map_err(Row::from);
         let kind = self.row_kind(FailureCode::ToolCallMissing);
-        let mut verdicts = vec![kind.verdict("tool", format!("Tool \"{tool}\" called"), judged)];
+        let mut verdicts = vec![verdict(kind, "tool", format!("Tool \"{tool}\" called"), judged)];
         let Some(calls) = calls.ok().filter(|_| !is_missing) else { return verdicts };
         if let Some(expected) = &self.expect.args_match {
             let kind = self.row_kind(FailureCode::ToolCallArgsMismatch);
             let judged = self.arguments(&Value::Object(expected.clone()), &calls);
-            verdicts.push(kind.verdict("argsMatch", format!("Tool \"{tool}\" args match"), judged));
+            verdicts.push(verdict(kind, "argsMatch", format!("Tool \"{tool}\" args match"), judged));
         }
         if let Some(file) = &self.args_schema {
             let kind = self.row_kind(FailureCode::ToolCallArgsSchemaInvalid);
             let label = format!("Tool \"{tool}\" args schema valid");
-            verdicts.push(kind.verdict("argsSchema", label, self.schema(file, &calls)));
+            verdicts.push(verdict(kind, "argsSchema", label, self.schema(file, &calls)));
         }
         if let Some(position) = self.expect.order {
             let kind = self.row_kind(FailureCode::ToolCallOrderWrong);
             let label = format!("Tool \"{tool}\" at position {position}");
-            verdicts.push(kind.verdict("order", label, self.position(position, &calls)));
+            verdicts.push(verdict(kind, "order", label, self.position(position, &calls)));
         }
         verdicts
     }
@@ -94,13 +93,13 @@ fn unread_call(text: &str) -> Option<Why> {
 type Calls<'e> = Observed<&'e [ToolCall]>;
 
 impl ToolCallClaim {
-    fn row_kind(&self, code: FailureCode) -> RowKind {
+    fn row_kind(&self, code: FailureCode) -> (&'static str, FailureCode) {
         let kind = match (self.ordered, self.expect.should_not_call) {
             (true, _) => "tool_order",
             (false, true) => "tool_not_called",
             (false, false) => "tool_called",
         };
-        RowKind { kind, code }
+        (kind, code)
     }
 
     /// Returns whether a call is to the tool. A name that is masked or damaged may be that of any tool.
@@ -124,12 +123,11 @@ impl ToolCallClaim {
         Ok(Row::absent("", calls.any(|_, call| self.is_of_tool(call))?, |call| {
             let count = self.of_tool(&calls).len();
             let times = if count == 1 { String::new() } else { format!(" (and {} more)", count - 1) };
-            Mismatch {
-                message: format!("Expected tool \"{tool}\" to NOT be called, but it was"),
-                expected: format!("no call to {tool}"),
-                actual: format!("{}{times}", describe(call)),
-                ..Mismatch::default()
-            }
+            Mismatch::new(
+                format!("Expected tool \"{tool}\" to NOT be called, but it was"),
+                format!("no call to {tool}"),
+                format!("{}{times}", describe(call)),
+            )
         }))
     }
 
@@ -155,7 +153,7 @@ impl ToolCallClaim {
         let listed: Vec<String> = calls.iter().take(MAX_LISTED).map(describe).collect();
         let more =
             if calls.len() > MAX_LISTED { format!("\nand {} more", calls.len() - MAX_LISTED) } else { String::new() };
-        Mismatch { message, expected: format!("a call to {tool}"), actual: listed.join("\n") + &more, notes, help }
+        Mismatch::new(message, format!("a call to {tool}"), listed.join("\n") + &more).notes(notes).help(help)
     }
 
     fn arguments(&self, expected: &Value, calls: &Calls<'_>) -> Judged {
@@ -196,13 +194,12 @@ impl ToolCallClaim {
         }
         notes.extend(differences.iter().take(MAX_LISTED).map(Difference::line));
         let (wanted, got) = sides(first);
-        let mismatch = Mismatch {
-            message: format!("Expected args {}, got {}", json::text(expected), json::text(&calls[0].arguments)),
-            expected: wanted,
-            actual: got,
-            notes,
-            ..Mismatch::default()
-        };
+        let mismatch = Mismatch::new(
+            format!("Expected args {}, got {}", json::text(expected), json::text(&calls[0].arguments)),
+            wanted,
+            got,
+        )
+        .notes(notes);
         let here = Pointer::root().key("argsMatch");
         let related = differences[1..].iter().map(|it| Related::in_claim(it.line(), here.join(&it.at)));
         Ok(Row::fail(at, proof, mismatch).relating(related))
@@ -228,17 +225,12 @@ impl ToolCallClaim {
             Found::No(proof) => proof,
         };
         let (call, found) = closest.ok_or_else(|| Why::unknown("the calls were not recorded"))?;
-        let mismatch = Mismatch {
-            message: format!("Tool \"{tool}\" arguments did not match argsSchema"),
-            expected: format!("arguments that match {}", file.path),
-            actual: json::text(&call.arguments),
-            notes: found
-                .iter()
-                .take(MAX_LISTED)
-                .map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path))
-                .collect(),
-            ..Mismatch::default()
-        };
+        let mismatch = Mismatch::new(
+            format!("Tool \"{tool}\" arguments did not match argsSchema"),
+            format!("arguments that match {}", file.path),
+            json::text(&call.arguments),
+        )
+        .notes(found.iter().take(MAX_LISTED).map(|it| format!("{} (rule {} of {})", it.line(), it.rule, file.path)));
         Ok(Row::fail("", proof, mismatch).relating(file.related(&found)))
     }
 
@@ -258,16 +250,15 @@ impl ToolCallClaim {
         let first = places.first().copied().unwrap_or_default();
         let positions = if places.len() == 1 { "position" } else { "positions" };
         let listed: Vec<String> = places.iter().take(MAX_LISTED).map(usize::to_string).collect();
-        let mismatch = Mismatch {
-            message: format!("Expected \"{tool}\" at position {position}, but found at position {first}"),
-            expected: format!("{tool} at position {position}"),
-            actual: match there {
+        let mismatch = Mismatch::new(
+            format!("Expected \"{tool}\" at position {position}, but found at position {first}"),
+            format!("{tool} at position {position}"),
+            match there {
                 Some(other) => format!("{} at position {position}", other.name),
                 None => format!("{} in total", plural(calls.so_far().len(), "call")),
             },
-            notes: vec![format!("{tool} was called at {positions} {}", listed.join(", "))],
-            ..Mismatch::default()
-        };
+        )
+        .notes(vec![format!("{tool} was called at {positions} {}", listed.join(", "))]);
         Ok(Row::fail("", proof, mismatch))
     }
 }

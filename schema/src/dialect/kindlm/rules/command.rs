@@ -19,7 +19,6 @@ use super::prompts::{UNUSED, addition, correction, placeholder, unexpanded, with
 /// Maximum number of placeholders of a text to check individually: each check reads the whole text.
 const MAX_PLACEHOLDERS: usize = 512;
 
-/// Command of a test, with its variables.
 struct Command<'d> {
     node: LintNode<'d>,
     template: &'d str,
@@ -27,7 +26,6 @@ struct Command<'d> {
     vars: Vec<(String, LintNode<'d>)>,
 }
 
-/// Checks the variables of a test, and its command.
 pub(crate) fn check(test: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let vars = test.get("vars").filter(LintNode::is_mapping).map(|vars| vars.entries()).unwrap_or_default();
     for (name, var) in vars.iter().filter(|(name, _)| name.starts_with("env.")) {
@@ -186,7 +184,6 @@ fn broken_by(text: &str, value: &str, quotes: Quotes) -> Option<(MessageParts, S
     Some((words, Code::ShellQuoting.severity()))
 }
 
-/// Returns the first character that is special in double quotes.
 fn special_in_double(value: &str) -> Option<char> {
     let mut letters = value.chars().peekable();
     let mut line_break = None;

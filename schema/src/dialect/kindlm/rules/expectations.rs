@@ -17,7 +17,6 @@ const ONE_OF_TWO: &str = "remove one of the two";
 /// Default maximum number of replies of a test.
 const MAX_TURNS: f64 = 10.0;
 
-/// Checks the expectations of a test and of its replies.
 pub(crate) fn check(test: &LintNode<'_>, report: &mut Report) {
     // A command has its own tools and replies.
     let asks_model = test.get("prompt").is_some() && test.get("command").is_none();

@@ -7,16 +7,16 @@ use std::{
 
 use crate::{
     dialect::kindlm::{
-        facts::{About, Placed, PlacedTest, PromptFacts, SuiteFacts},
+        facts::{About, Placed},
         template::BODY,
     },
     document::NodeRef,
     edit,
-    finding::{Finding, MessageParts, Report},
+    finding::{Finding, MessageParts, Relation, Report},
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
-    relations::Named,
+    relations::{Items, Named},
     template::{is_variable_name, placeholders},
     validate::{Definition, line_in_order},
     words::{Search, listed, nearest},
@@ -31,7 +31,6 @@ const MAX_ADDITIONS: usize = 64;
 /// Help for an unused name.
 pub(super) const UNUSED: &str = "use it, or remove it";
 
-/// Returns a name as a placeholder.
 pub(super) fn placeholder(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
@@ -53,7 +52,6 @@ pub(super) fn correction(
     words.remedy(format!("change it to `{}`", placeholder(name)), Fix::guess, edits)
 }
 
-/// Returns the finding about `{{ name }}`.
 pub(super) fn without_spaces(text: &LintNode<'_>, written: &str, name: &str) -> Finding {
     let edits = text.with_part(&text.part(written, 0), written, placeholder(name));
     let help = format!("write it without spaces, `{}`", placeholder(name));
@@ -61,7 +59,6 @@ pub(super) fn without_spaces(text: &LintNode<'_>, written: &str, name: &str) -> 
     text.part_problem(written, Code::MissingVariable, words).with_severity(Severity::Warning)
 }
 
-/// Returns the fix that adds a variable to a test.
 pub(super) fn addition(test: &LintNode<'_>, name: &str) -> Option<Fix> {
     let line = format!("{name}: \"\"");
     let edits = match test.get("vars") {
@@ -129,52 +126,72 @@ fn check_text(text: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-/// Checks the prompts that tests send.
-pub(crate) fn check_sent(root: NodeRef<'_>, suite: &SuiteFacts<'_>, report: &mut Report) {
+/// A placeholder of a prompt that needs a value.
+struct Needed<'d> {
+    name: &'d str,
+    text: LintNode<'d>,
+    range: Range<usize>,
+}
+
+/// The placeholders of a prompt, each name once.
+fn needed<'d>(prompt: &LintNode<'d>) -> Vec<Needed<'d>> {
+    let mut needed: Vec<Needed<'_>> = Vec::new();
+    for text in ["system", "user", "assistant"].iter().filter_map(|field| prompt.get(field)) {
+        for found in placeholders(text.text().unwrap_or_default()) {
+            if !found.is_reserved() && !needed.iter().any(|known| known.name == found.name) {
+                needed.push(Needed { name: found.name, range: text.part(found.text, 0), text: text.clone() });
+            }
+        }
+    }
+    needed
+}
+
+pub(crate) fn check_sent(root: NodeRef<'_>, tests: Items<'_>, report: &mut Report) {
     let mut search = Search::default();
     let mut additions = 0..MAX_ADDITIONS;
+    let prompts = LintNode::root(root).get("prompts").map(|prompts| prompts.entries()).unwrap_or_default();
     // For duplicate names, the first one counts.
-    let prompts: HashMap<&str, &PromptFacts> =
-        suite.root.prompts.iter().rev().map(|prompt| (prompt.named.name.as_str(), prompt)).collect();
-    for test in suite.about(About::Prompt) {
-        let Some(named) = test.facts.prompt.as_deref().filter(|_| !test.facts.has_command) else { continue };
-        let Some(prompt) = prompts.get(named.name.as_str()) else { continue };
-        let vars = &test.facts.vars;
-        let used: HashSet<&str> = prompt.placeholders.iter().map(|placeholder| placeholder.name.as_str()).collect();
-        let given: HashSet<&str> = vars.iter().map(|var| var.name.as_str()).collect();
+    let prompts: HashMap<String, Vec<Needed<'_>>> =
+        prompts.into_iter().rev().map(|(name, prompt)| (name, needed(&prompt))).collect();
+    for (index, test) in tests.about(About::Prompt) {
+        let Some(named) = test.prompt.as_deref().filter(|_| !test.has_command) else { continue };
+        let Some(needed) = prompts.get(&named.name) else { continue };
+        let used: HashSet<&str> = needed.iter().map(|placeholder| placeholder.name).collect();
+        let given: HashSet<&str> = test.vars.iter().map(|var| var.name.as_str()).collect();
         // Variables that could be misspelled.
         let spare: Vec<&str> =
-            vars.iter().map(|var| var.name.as_str()).filter(|name| !used.contains(name)).take(MAX_SPARE).collect();
+            test.vars.iter().map(|var| var.name.as_str()).filter(|it| !used.contains(it)).take(MAX_SPARE).collect();
         let mut meant: HashSet<&str> = HashSet::new();
-        for missing in prompt.placeholders.iter().filter(|it| !given.contains(it.name.as_str())) {
+        let prompt = Placed { tests, index, named };
+        for missing in needed.iter().filter(|it| !given.contains(it.name)) {
             let candidates = spare.iter().copied().filter(|name| !meant.contains(name));
-            let near = search.nearest(&missing.name, candidates);
+            let near = search.nearest(missing.name, candidates);
             meant.extend(near);
-            report.push(without_value(root, test, named, missing, near, additions.next().is_some()));
+            report.push(without_value(root, prompt, missing, near, additions.next().is_some()));
         }
         let is_unused = |var: &&Named| {
             let name = var.name.as_str();
             is_variable_name(name) && !name.starts_with("env.") && !used.contains(name) && !meant.contains(name)
         };
-        for var in vars.iter().filter(is_unused) {
+        for var in test.vars.iter().filter(is_unused) {
             let message = format!("the prompt `{}` does not use `{}`", named.name, placeholder(&var.name));
-            report.push(test.place(var).absence(Code::Unused, MessageParts::new(message).help(UNUSED)));
+            let words = MessageParts::new(message).help(UNUSED);
+            report.push(Placed { named: var, ..prompt }.absence(Code::Unused, words));
         }
     }
 }
 
-/// Returns the finding about a placeholder of a prompt that has no value in a test.
 fn without_value(
     root: NodeRef<'_>,
-    test: PlacedTest<'_>,
-    prompt: &Named,
-    missing: &Named,
+    prompt: Placed<'_>,
+    missing: &Needed<'_>,
     near: Option<&str>,
     may_add: bool,
 ) -> Finding {
-    let (name, place) = (&missing.name, test.place(prompt));
-    let holder = place.place().0.parent().and_then(|at| LintNode::root(root).at(&at));
-    let words = MessageParts::new(format!("`{}` in the prompt `{}` has no value", placeholder(name), prompt.name));
+    let name = missing.name;
+    let holder = prompt.place().0.parent().and_then(|at| LintNode::root(root).at(&at));
+    let words =
+        MessageParts::new(format!("`{}` in the prompt `{}` has no value", placeholder(name), prompt.named.name));
     let words = match near {
         Some(near) => {
             let edits = holder.as_ref().and_then(|test| test.find(&["vars", near])?.renamed(name));
@@ -183,5 +200,6 @@ fn without_value(
         None => words.help(format!("add `{name}` to `vars`")),
     };
     let words = words.fix(holder.filter(|_| may_add).and_then(|test| addition(&test, name)));
-    place.problem(Code::MissingVariable, words).with_name("used here", Placed::of_root(missing))
+    let finding = prompt.problem(Code::MissingVariable, words);
+    finding.related(Relation::Labelled("used here"), missing.text.at.clone(), missing.range.clone())
 }

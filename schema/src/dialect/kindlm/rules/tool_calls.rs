@@ -29,7 +29,6 @@ struct Call<'d> {
 }
 
 impl<'d> Call<'d> {
-    /// Returns the calls of an `expect` that have a name.
     fn of(expect: &LintNode<'d>) -> Vec<Call<'d>> {
         let calls = expect.get("toolCalls").map(|calls| calls.items()).unwrap_or_default();
         let named = calls.into_iter().filter_map(|node| {
@@ -40,12 +39,10 @@ impl<'d> Call<'d> {
     }
 }
 
-/// Whether an item of `toolCalls` forbids a call.
 pub(super) fn is_forbidden(call: &LintNode<'_>) -> bool {
     call.get("shouldNotCall").and_then(|forbidden| forbidden.bool()) == Some(true)
 }
 
-/// Checks the tools of a test, and the calls in each of its expectations.
 pub(super) fn check(test: &LintNode<'_>, asks_model: bool, expects: &[LintNode<'_>], report: &mut Report) {
     let calls: Vec<Vec<Call<'_>>> = expects.iter().map(Call::of).collect();
     for calls in &calls {
@@ -117,7 +114,6 @@ fn check_calls(calls: &[Call<'_>], report: &mut Report) {
     }
 }
 
-/// Checks the parameters and the responses of a tool.
 fn check_tool(name: &str, tool: &LintNode<'_>, report: &mut Report) {
     let parameters = tool.get("parameters").filter(|it| it.is_mapping() && !it.is_empty());
     if let Some((value, parameters)) = parameters.and_then(|it| Some((it.node.to_value().ok()?, it)))

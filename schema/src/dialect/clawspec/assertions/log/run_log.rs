@@ -1,25 +1,15 @@
 //! The gateway log of one run, for assertions and for measurements.
 
-use super::RUN_ID;
 use crate::{
-    dialect::clawspec::{
-        claim::{Scope, ScopedEvidence, broken, unknown},
-        words::Artifact,
-    },
+    dialect::clawspec::{scope::Scope, scoped_evidence::ScopedEvidence, words::Artifact},
     evidence::{Context, LinePlace, LogAnswer, LogNeed, Need, ReadFailure, Tokens},
     gateway::log::{Call, CalleeLog, GatewayLog, RunRelation, Unclear, Usage},
     seen::{Found, Observed, Proof, Why},
     verdict::{At, FilePlace, Row},
 };
 
-/// What was called instead of a tool.
-pub(super) struct Instead {
-    pub(super) note: String,
-    pub(super) help: Option<&'static str>,
-    pub(super) place: Option<(String, FilePlace)>,
-}
+const RUN_ID: &str = "{{run_id}}";
 
-/// Entries of the log about one run.
 pub(super) struct RunLog<'e> {
     pub(super) field: &'static str,
     /// The run, for messages.
@@ -47,7 +37,7 @@ impl<'e> RunLog<'e> {
         let run_field = if run_id.is_some() { "run_id" } else { "" };
         let run = seen.expand(run_field, written.map_or(RUN_ID, String::as_str))?;
         let path = log_path.map(|path| seen.expand(field, &path.0)).transpose()?;
-        let seen = seen.log(field, &LogNeed { path, run: run.clone(), moment: seen.scope.moment })?;
+        let seen = seen.act.log(&LogNeed { path, run: run.clone(), moment: seen.scope.moment }).at(field)?;
         let answer = *seen.so_far();
         let lines = answer.placed().collect();
         let Some(handoff) = callee else {
@@ -82,7 +72,10 @@ impl<'e> RunLog<'e> {
     /// name differs only in case.
     pub(super) fn without_mention(&self, tool: &str) -> Result<(), Row> {
         if let Some(call) = self.log.calls.iter().find(|call| call.tool.eq_ignore_ascii_case(tool)) {
-            return Err(unknown("tool", format!("the run called `{}`, whose name differs only in case", call.tool)));
+            return Err(Row::unknown(
+                "tool",
+                format!("the run called `{}`, whose name differs only in case", call.tool),
+            ));
         }
         let line = self.log.sentence_with(tool, |line| self.lines.get(line).map(|(text, _)| *text));
         line.map_or(Ok(()), |line| self.is_unreadable(line))
@@ -95,7 +88,7 @@ impl<'e> RunLog<'e> {
             "line {line} of the log is about the run, but it cannot be read: `{}`",
             crate::check::text::shortened(text, MAX_LINE)
         );
-        Err(unknown(self.field, reason))
+        Err(Row::unknown(self.field, reason))
     }
 
     /// Returns an error unless the log mentions the run, and everything about it; otherwise it is unknown what the run
@@ -104,22 +97,22 @@ impl<'e> RunLog<'e> {
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
                 Some((path, ReadFailure::Directory)) => {
-                    broken(self.field, format!("`{path}` is a directory; name a file"))
+                    Row::broken(self.field, format!("`{path}` is a directory; name a file"))
                 }
                 Some((path, ReadFailure::Failed(reason))) => {
-                    broken(self.field, format!("`{path}` cannot be read: {reason}"))
+                    Row::broken(self.field, format!("`{path}` cannot be read: {reason}"))
                 }
-                None => unknown(self.field, self.missing()),
+                None => Row::unknown(self.field, self.missing()),
             });
         }
         if let Some(reason) = &self.unknown_run {
-            return Err(unknown("run_id", reason.clone()));
+            return Err(Row::unknown("run_id", reason.clone()));
         }
         // The run may be mentioned in the missing part.
         let proof = self.whole()?;
         if self.log.known.is_none() {
             let reason = format!("{} mention {}", logs_do_not(self.answer), self.run);
-            return Err(unknown(self.field, reason));
+            return Err(Row::unknown(self.field, reason));
         }
         Ok(proof)
     }
@@ -143,14 +136,14 @@ impl<'e> RunLog<'e> {
             let reason = format!(
                 "according to line {line} of the log, another program performed the run, and the log does not contain its tool calls"
             );
-            return Err(unknown(self.field, reason));
+            return Err(Row::unknown(self.field, reason));
         }
         if !self.log.is_detailed {
             let reason = format!(
                 "{} contain tool calls; set `logging.level` to `debug` in the settings of the gateway",
                 logs_do_not(self.answer)
             );
-            return Err(unknown(self.field, reason));
+            return Err(Row::unknown(self.field, reason));
         }
         Ok(())
     }
@@ -159,7 +152,7 @@ impl<'e> RunLog<'e> {
     pub(super) fn whole(&self) -> Result<Proof, Row> {
         // The log says more precisely than the act what is missing.
         if let Some(gap) = self.answer.gaps.iter().chain(&self.log.gaps).next() {
-            return Err(unknown(self.field, gap.reason()));
+            return Err(Row::unknown(self.field, gap.reason()));
         }
         let partial = self.is_partial.then(|| {
             Why::unknown(
@@ -197,30 +190,26 @@ impl<'e> RunLog<'e> {
         Some((message.into(), found))
     }
 
-    /// Returns the calls that were made instead of a tool.
-    pub(super) fn instead_of(&self, tool: &str) -> Instead {
-        if let Some(call) =
-            self.log.calls.iter().find(|call| call.relation == RunRelation::Started && call.tool == tool)
-        {
-            return Instead {
-                note: format!("run `{}`, which this run started, called it", call.run),
-                help: Some("set `run_id` to the id of that run"),
-                place: self.line("called here, in another run", call.line),
-            };
+    /// The calls that were made instead of a tool: a note, what to do, and the location of one.
+    pub(super) fn instead_of(&self, tool: &str) -> (String, Option<&'static str>, Option<(String, FilePlace)>) {
+        let mut started = self.log.calls.iter().filter(|call| call.relation == RunRelation::Started);
+        if let Some(call) = started.find(|call| call.tool == tool) {
+            let note = format!("run `{}`, which this run started, called it", call.run);
+            let place = self.line("called here, in another run", call.line);
+            return (note, Some("set `run_id` to the id of that run"), place);
         }
         let mut names: Vec<&str> = self.log.own_calls().map(|call| call.tool.as_str()).collect();
         if names.is_empty() {
-            return Instead { note: "the run called no tool".to_owned(), help: None, place: None };
+            return ("the run called no tool".to_owned(), None, None);
         }
-        let called = self.counted();
         names.sort_unstable();
         names.dedup();
         let Some(near) = crate::words::nearest(tool, names) else {
-            return Instead { note: format!("the run called {called}"), help: None, place: None };
+            return (format!("the run called {}", self.counted()), None, None);
         };
         let place = self.log.own_calls().find(|call| call.tool == near);
         let place = place.and_then(|call| self.line(format!("`{near}` was called here"), call.line));
-        Instead { note: format!("the run called `{near}`"), help: None, place }
+        (format!("the run called `{near}`"), None, place)
     }
 
     /// Returns the called tools in order, with the number of consecutive equal calls.
