@@ -41,7 +41,13 @@ fn settings_decide_how_bad_each_kind_of_problem_is() {
     for golden in Golden::all() {
         let plain = golden.problems(&golden.document());
         for code in plain.iter().map(|problem| problem.code).collect::<BTreeSet<_>>() {
-            for (level, severity) in levels {
+            // Each level is tried where a kind of problem is met first, and elsewhere one of them in turn.
+            let some = if tried.insert(code) {
+                0..levels.len()
+            } else {
+                tried.len() % levels.len()..tried.len() % levels.len() + 1
+            };
+            for (level, severity) in levels[some].iter().copied() {
                 let settings = Settings { severity: [(code.as_str().to_owned(), level)].into(), ..Settings::default() };
                 let mut expected = plain.clone();
                 if !code.is_always_an_error() {
@@ -55,7 +61,6 @@ fn settings_decide_how_bad_each_kind_of_problem_is() {
                 let found = problems(&golden, &golden.text, &settings);
                 assert_eq!(seen(&found), seen(&expected), "{}: {} is {level:?}", golden.path.display(), code.as_str());
             }
-            tried.insert(code);
         }
     }
     let untried: Vec<_> = Code::ALL.iter().filter(|code| !tried.contains(code)).map(|code| code.as_str()).collect();

@@ -35,7 +35,7 @@ fn typing_leaves_what_reading_again_would_find() {
     let (mut found, mut compared) = (0, 0);
     for Golden { file, text, files, .. } in Golden::all() {
         let analyzer = Analyzer::new(file);
-        for _ in 0..6 {
+        for _ in 0..3 {
             let mut document = Document::read(&text, file.scalar_rules());
             for _ in 0..=numbers.below(4) {
                 let (range, comes) = numbers.edit(&String::from(document.text()));
@@ -67,5 +67,5 @@ fn typing_leaves_what_reading_again_would_find() {
             assert_eq!(places(&kept), places(&new), "{now}");
         }
     }
-    assert!(found > 4000 && compared > 200, "only {found} problems, {compared} compared");
+    assert!(found > 2000 && compared > 100, "only {found} problems, {compared} compared");
 }
