@@ -51,7 +51,6 @@ pub use problems::Problems;
 pub struct Analysis {
     /// All problems in document order, with the severities that the settings define.
     pub problems: Vec<Problem>,
-    /// Suite to run.
     pub suite: Suite,
 }
 
@@ -61,7 +60,6 @@ pub struct Analyzer {
     file: SpecFile,
     /// Number of file changes so far. Findings that depend on files are valid for one epoch only.
     epoch: u64,
-    /// Whether the kind of the documents is a guess.
     is_guess: bool,
     /// Whether documents are in a directory, so other files can be next to them.
     is_saved: bool,
@@ -103,7 +101,6 @@ impl Analyzer {
         self.epoch
     }
 
-    /// Analyses a document.
     pub fn analyze(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Analysis {
         let problems = self.problems(document, files, settings);
         let suite = self.suite(document, files, settings, &problems);
@@ -233,7 +230,6 @@ impl Analyzer {
         with_inputs(suite, files)
     }
 
-    /// Returns the rules between the items of a list.
     fn cross_item_rules(&self) -> Vec<&'static dyn CrossItemRule> {
         let of_format = self.format().map(|format| format.cross_item_rules(self.file)).unwrap_or_default();
         [&duplicate_name::OfItems as &dyn CrossItemRule].into_iter().chain(of_format.iter().copied()).collect()

@@ -32,7 +32,6 @@ macro_rules! codes {
     ($($variant:ident = $word:literal, $severity:ident;)+) => {
         /// Kind of a problem. Its name is stable: settings and `allow(...)` comments use it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[expect(missing_docs, reason = "the page of each has its documentation, for `explain` as well")]
         pub enum Code {
             $($variant,)+
         }
@@ -111,7 +110,6 @@ codes! {
 }
 
 impl Code {
-    /// Returns the code with this name.
     pub fn parse(word: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.as_str() == word)
     }

@@ -107,7 +107,6 @@ fn declared(problem: &'static Json, value: &Value<'_, '_>) -> Option<Finding> {
     Some(finding.instead_of(Scope::At(place.at.clone())).instead_of(same))
 }
 
-/// Adds the fix that a problem declares.
 fn with_fix<'d>(
     words: MessageParts,
     fix: &'static Json,
@@ -147,7 +146,6 @@ fn with_fix<'d>(
     words
 }
 
-/// Reports texts of a list that occur in it twice.
 fn check_unique(list: &LintNode<'_>, unique: &'static Json, report: &mut Report) {
     let form = |text: &str| if unique["ignore-case"] == true { text.to_lowercase() } else { text.to_owned() };
     let mut seen: FxHashMap<String, LintNode<'_>> = FxHashMap::default();
@@ -293,7 +291,6 @@ fn alone(value: &Value<'_, '_>, node: &LintNode<'_>, other: &str) -> Option<Find
     Some(node.head_absence(code, words))
 }
 
-/// Reports keys that a mapping should have. A misspelled one is reported where it is.
 fn check_expected(
     node: &LintNode<'_>,
     value: &Value<'_, '_>,
@@ -327,7 +324,6 @@ mod tests {
     use super::*;
     use crate::json_schema::SpecFile;
 
-    /// Returns the declared problems in a schema.
     fn collect(schema: &'static Json, found: &mut Vec<&'static Json>) {
         if let Json::Object(keywords) = schema {
             found.extend(keywords.get("x-problems").and_then(Json::as_array).into_iter().flatten());

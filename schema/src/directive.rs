@@ -29,7 +29,6 @@ pub struct Directive {
     pub range: Range<usize>,
     /// Codes, or the kind.
     pub words: Vec<(String, Range<usize>)>,
-    /// Reason why the directive has no effect, and the range of the mistake.
     pub mistake: Option<(DirectiveMistake, Range<usize>)>,
 }
 
@@ -38,9 +37,7 @@ pub struct Directive {
 pub enum DirectiveMistake {
     /// The name `speclens` is misspelled.
     Name,
-    /// The colon after the name is missing.
     Colon,
-    /// The verb is unknown.
     Verb,
     /// The codes are not in parentheses, or the kind is not after a `=`.
     Form,
@@ -49,7 +46,6 @@ pub enum DirectiveMistake {
 }
 
 impl Verb {
-    /// All verbs.
     pub const ALL: [Verb; 2] = [Verb::Allow, Verb::Dialect];
 
     /// Returns the word of the verb.
@@ -68,7 +64,6 @@ impl Verb {
         }
     }
 
-    /// Returns the verb that a word refers to.
     fn meant_by(word: &str) -> Option<Verb> {
         let word = word.to_ascii_lowercase();
         // `disable-next-line`, `ignore_file`
@@ -174,7 +169,6 @@ impl Directive {
         })
     }
 
-    /// Returns the directive with its ranges moved.
     pub(crate) fn moved(mut self, distance: usize) -> Directive {
         let shift = |range: &mut Range<usize>| *range = range.start + distance..range.end + distance;
         shift(&mut self.range);

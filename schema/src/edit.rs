@@ -33,12 +33,10 @@ pub(crate) use moving::{below, below_as, beside, into_list, joined, to_top};
 pub(crate) use remove::{comment_entry, comment_out, remove_entry, remove_item};
 pub(crate) use reshape::{fill, mapping_of_item, quote_entry, replace_entries, replace_entry, split_key};
 
-/// Renames a key.
 pub(crate) fn rename_key(key: NodeRef<'_>, name: &str) -> Option<Vec<Edit>> {
     (!key.is_through_alias()).then(|| vec![Edit::new(key.own_range(), scalar(name))])
 }
 
-/// Replaces a value that is on one line.
 pub(crate) fn replace(value: NodeRef<'_>, words: impl Into<String>) -> Option<Vec<Edit>> {
     Some(vec![Edit::new(one_line(value)?, words)])
 }
@@ -65,7 +63,6 @@ pub(crate) fn rewrite(value: NodeRef<'_>, words: impl Into<String>) -> Option<Ve
     can_change_value(value).then(|| vec![Edit::new(value.own_range(), words)])
 }
 
-/// Puts a scalar in quotes.
 pub(crate) fn quote(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     rewrite(value, Value::from(value.text()?).to_string())
 }
@@ -79,7 +76,6 @@ pub(crate) fn quote_with(text: NodeRef<'_>, whole: &Range<usize>) -> Option<(Str
     Some((quoted.clone(), vec![Edit::new(whole.clone(), quoted)]))
 }
 
-/// Swaps two values that are on one line each.
 pub(crate) fn swap(one: NodeRef<'_>, other: NodeRef<'_>) -> Option<Vec<Edit>> {
     Some(sorted([replace(one, words(other)?)?, replace(other, words(one)?)?].concat()))
 }
@@ -109,7 +105,6 @@ pub(crate) fn is_own(node: NodeRef<'_>) -> bool {
     !node.resolved().is_through_alias()
 }
 
-/// Whether a collection is in flow style.
 pub(crate) fn is_flow(node: NodeRef<'_>) -> bool {
     let own = node.own_range();
     let written = source(node, own.start..own.end.min(own.start + 512)).unwrap_or_default();
@@ -160,7 +155,6 @@ fn source(node: NodeRef<'_>, range: Range<usize>) -> Option<String> {
     node.document().text().get_byte_slice(range).map(String::from)
 }
 
-/// Returns the start of the line at an offset.
 fn line_start(node: NodeRef<'_>, at: usize) -> usize {
     let text = node.document().text();
     text.line_to_byte(text.byte_to_line(at))

@@ -32,7 +32,6 @@ pub(crate) fn problems_but(document: &Document, is_known: impl Fn(&Fault) -> boo
     problems
 }
 
-/// Returns the problem of a fault.
 pub(crate) fn problem(fault: &Fault) -> Problem {
     let range = fault.range.clone();
     match &fault.kind {
@@ -67,7 +66,6 @@ fn code(class: FaultClass) -> Code {
     }
 }
 
-/// Returns the message of a fault.
 pub fn message(kind: &FaultKind) -> String {
     let fixed = match kind {
         FaultKind::FileTooLarge => return format!("the file is larger than {} MiB and is not read", MAX_BYTES >> 20),

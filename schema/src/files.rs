@@ -33,7 +33,6 @@ pub trait Files: Send + Sync {
     fn changed(&self, _path: &str) -> Option<String> {
         None
     }
-    /// Returns the digest of the content of a file.
     fn digest(&self, path: &str) -> Option<String> {
         self.read(path).ok().map(|content| digest(&content))
     }
@@ -194,7 +193,6 @@ fn real(named: Resolved) -> Option<String> {
     }
 }
 
-/// Matches of a pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
     /// Paths of files and directories, in byte order.
@@ -206,9 +204,7 @@ pub struct Matches {
 /// Kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A regular file.
     File,
-    /// A directory.
     Directory,
     /// Anything else.
     Other,
@@ -224,7 +220,6 @@ pub struct MemoryFiles {
 }
 
 impl MemoryFiles {
-    /// Creates files with these paths and contents.
     pub fn new<'a>(root: impl Into<PathBuf>, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> MemoryFiles {
         let files = files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().into())).collect();
         MemoryFiles { root: root.into(), files, ..MemoryFiles::default() }
@@ -241,7 +236,6 @@ impl MemoryFiles {
         self
     }
 
-    /// Sets the main file that includes the document.
     pub fn named_by(mut self, main: &str) -> MemoryFiles {
         self.main = Some(main.to_owned());
         self

@@ -11,7 +11,6 @@ use crate::{
     problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, SettingsCondition, Severity, Subject},
 };
 
-/// Location of a finding.
 pub(crate) struct Location<'d> {
     /// Root of the checked part: the whole document, or one item of a top-level list.
     pub(crate) root: NodeRef<'d>,
@@ -33,12 +32,10 @@ impl<'d> Location<'d> {
         Some(self.lint_node()?.node)
     }
 
-    /// Returns the parent node.
     pub(crate) fn parent(&self) -> Option<NodeRef<'d>> {
         Some(self.holder()?.node)
     }
 
-    /// Returns the parent node with its location.
     pub(crate) fn holder(&self) -> Option<LintNode<'d>> {
         LintNode::root(self.root).around(&self.at.parent()?, self.range.start)
     }
@@ -130,7 +127,6 @@ pub(crate) const USED_AGAIN: &str = "used again here";
 pub(crate) enum Relation {
     /// A key that excludes the reported one.
     KeyHere(String),
-    /// The callee of a contract.
     ContractFor(String),
     /// An alias that uses the invalid value again.
     UsedAgain,
@@ -196,7 +192,6 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Creates a finding with this text, at a node, with the range to underline.
     pub fn stated(code: Code, words: MessageParts, at: Pointer, range: Range<usize>) -> Finding {
         Finding {
             words,
@@ -213,27 +208,22 @@ impl Finding {
         }
     }
 
-    /// Creates a finding with this text that something is missing.
     pub(crate) fn absent(code: Code, words: MessageParts, at: Pointer, range: Range<usize>) -> Finding {
         Finding { is_about_absence: true, ..Finding::stated(code, words, at, range) }
     }
 
-    /// Marks the finding as one of the schema.
     pub(crate) fn of_schema(self) -> Finding {
         Finding { layer: Layer::Schema, ..self }
     }
 
-    /// Changes the code.
     pub(crate) fn with_code(self, code: Code) -> Finding {
         Finding { code, ..self }
     }
 
-    /// Changes the severity.
     pub(crate) fn with_severity(self, severity: Severity) -> Finding {
         Finding { severity, ..self }
     }
 
-    /// Changes the text, given the location in the checked part.
     pub(crate) fn reworded(
         self,
         root: NodeRef<'_>,
@@ -243,12 +233,10 @@ impl Finding {
         Finding { words, ..self }
     }
 
-    /// Returns the code.
     pub(crate) fn code(&self) -> Code {
         self.code
     }
 
-    /// Returns the severity, before settings change it.
     pub(crate) fn severity(&self) -> Severity {
         self.severity
     }
@@ -258,13 +246,11 @@ impl Finding {
         &self.at
     }
 
-    /// Adds a related location.
     pub(crate) fn related(mut self, relation: Relation, at: Pointer, range: Range<usize>) -> Finding {
         self.add_related(relation, at, range);
         self
     }
 
-    /// Adds a related location.
     pub(crate) fn add_related(&mut self, relation: Relation, at: Pointer, range: Range<usize>) {
         self.related.push(Relative { relation, at, range, file: None });
     }
@@ -285,7 +271,6 @@ impl Finding {
         self.related_in(file, Relation::Labelled(label), at, range)
     }
 
-    /// Adds a related location in another file, with its relation.
     pub(crate) fn related_in(
         mut self,
         file: OtherFile,
@@ -297,7 +282,6 @@ impl Finding {
         self
     }
 
-    /// Supersedes other findings.
     pub(crate) fn instead_of(mut self, scope: Scope) -> Finding {
         self.replaces.push(scope);
         self
@@ -353,12 +337,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds a finding.
     pub fn push(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
 
-    /// Adds findings.
     pub(crate) fn extend(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.findings.extend(findings);
     }
@@ -395,7 +377,6 @@ impl Report {
     }
 }
 
-/// Removes the findings that are gone.
 fn retain(findings: &mut Vec<Finding>, gone: &mut Vec<bool>) {
     let mut gone = gone.drain(..);
     findings.retain(|_| !gone.next().unwrap_or_default());

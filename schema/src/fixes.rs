@@ -8,7 +8,6 @@ use crate::{
     problem::{Code, Fix, Problem, Severity, Subject},
 };
 
-/// Returns the fixes of a duplicate key.
 pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &Range<usize>) -> Vec<Fix> {
     let at = |place: &Range<usize>| mapping.entries().find(|entry| entry.key.range() == *place);
     let (Some(second), Some(first)) = (at(range), at(first)) else { return Vec::new() };
@@ -76,7 +75,6 @@ fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
     Some(Fix::suggestion(format!("rename it to `{free}`"), edit::replace_text(node, &free)?))
 }
 
-/// Returns the fix of an item that equals an earlier one.
 fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
     let (second, first) = (list.item_at(index)?, list.item_at(first)?);
     let value = |node: NodeRef<'_>| node.to_value().ok();

@@ -28,16 +28,13 @@ pub struct FixedText {
     pub text: String,
     /// Fixes in the order in which they were applied.
     pub applied: Vec<Applied>,
-    /// Problems of the new text.
     pub left: Vec<Problem>,
 }
 
 /// A fix that was applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// Code of the problem.
     pub code: Code,
-    /// Title of the fix.
     pub title: String,
     /// Line, counted from 0, in the text at that time.
     pub line: usize,
@@ -173,7 +170,6 @@ pub fn batch<'p>(
     })
 }
 
-/// Applies edits that do not overlap to a text.
 pub fn replaced(text: &str, edits: &[Edit]) -> String {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
@@ -188,7 +184,6 @@ pub fn replaced(text: &str, edits: &[Edit]) -> String {
     new
 }
 
-/// Returns edits with the line endings of the document.
 pub fn adapted(document: &Document, edits: &[Edit]) -> Vec<Edit> {
     let adapt = |edit: &Edit| {
         let end = if edit.text.contains('\n') { line_end(document, edit.range.start) } else { "\n" };
@@ -218,9 +213,7 @@ fn line_end(document: &Document, at: usize) -> &'static str {
 /// Text that was not checked before a fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncovered {
-    /// Its range before the edits.
     pub before: Range<usize>,
-    /// Its range after the edits.
     pub after: Range<usize>,
 }
 

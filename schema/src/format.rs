@@ -33,7 +33,6 @@ use crate::{
 pub struct Dialect(&'static dyn Format);
 
 impl Dialect {
-    /// Returns the format with this implementation.
     pub const fn of(format: &'static dyn Format) -> Dialect {
         Dialect(format)
     }
@@ -167,7 +166,6 @@ pub trait Directories: Sync {
     /// Returns the note for a name that no directory has.
     fn lacking(&self) -> &'static str;
 
-    /// Looks up a name.
     fn look_up(&self, name: &str, files: &dyn Files) -> Lookup;
 
     /// Returns the file that defines a name, by any form of the name. The last word of the name is sufficient if it is
@@ -177,7 +175,6 @@ pub trait Directories: Sync {
     /// Returns the directories that define names, each with the file that does so.
     fn all(&self, files: &dyn Files) -> Vec<(String, String)>;
 
-    /// Returns the name that a directory defines.
     fn name_of(&self, directory: &str) -> String;
 }
 
@@ -203,7 +200,6 @@ pub trait Format: Sync {
     /// Returns the name of the tool that the format comes from, as messages write it.
     fn program(&self) -> &'static str;
 
-    /// Returns the key of a case's name.
     fn name_key(&self) -> &'static str;
 
     /// Returns the suite that `speclens init` writes. `None` if there is none.
@@ -221,7 +217,6 @@ pub trait Format: Sync {
         None
     }
 
-    /// Returns the rules for reading plain scalars.
     fn scalar_rules(&self) -> ScalarRules;
 
     /// Returns the names of models, by the provider that serves them.
@@ -239,7 +234,6 @@ pub trait Format: Sync {
         Unit::File
     }
 
-    /// Returns the assertions that a trace can decide.
     fn traced(&self) -> Traced {
         Traced::None
     }
@@ -280,12 +274,10 @@ pub trait Format: Sync {
         Vec::new()
     }
 
-    /// Whether the author disabled a case.
     fn is_skipped(&self, _case: NodeRef<'_>) -> bool {
         false
     }
 
-    /// Returns the kind of action of a case.
     fn act_of(&self, case: NodeRef<'_>) -> ActionKind;
 
     /// Adds the format's knowledge to a violation of the schema.
@@ -304,7 +296,6 @@ pub trait Format: Sync {
         Some(files::inside(path).ok_or("is outside the directory of this file"))
     }
 
-    /// Returns the syntaxes of its templates.
     fn templates(&self) -> &'static [&'static TemplateSyntax] {
         &[]
     }
@@ -314,7 +305,6 @@ pub trait Format: Sync {
         None
     }
 
-    /// Returns the severity of a file that does not exist before a run.
     fn missing_file(&self) -> Severity {
         Code::MissingFile.severity()
     }
@@ -324,22 +314,18 @@ pub trait Format: Sync {
         PatternUse::PLAIN
     }
 
-    /// Reports problems of a pattern that are specific to the format.
     fn report_pattern(&self, _pattern: &Pattern<'_>, _report: &mut Report) {}
 
-    /// Reports problems of a value that are specific to the format.
     fn report_value(&self, _value: &Value<'_, '_>, _report: &mut Report) {}
 
     /// Reports problems in a part of a file: the root without its lists, or one item of them, each
     /// alone. Pointers are relative to the node, ranges as the nodes return them.
     fn report(&self, _node: NodeRef<'_>, _definition: Definition, _files: &dyn Files, _report: &mut Report) {}
 
-    /// Returns the facts of an item of a top-level list.
     fn facts(&self, _file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Option<Facts> {
         None
     }
 
-    /// Returns the rules between items of a list.
     fn cross_item_rules(&self, _file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
         &[]
     }
@@ -355,7 +341,6 @@ pub trait Format: Sync {
     ) {
     }
 
-    /// Adds fixes that require the whole file.
     fn fix_across(&self, _root: NodeRef<'_>, _problems: &mut [Problem]) {}
 
     /// Reads the values from the rest of a file that its cases depend on.

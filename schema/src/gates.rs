@@ -11,7 +11,6 @@ use crate::{
 
 /// Conditions of a suite on its whole run.
 pub trait Gate: Debug + Send + Sync {
-    /// Evaluates a finished run.
     fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport;
 
     /// Whether no further attempt can change the result of the gate over the attempts of a subject's model. `made`
@@ -44,11 +43,8 @@ pub struct CaseOutcome<'a> {
 /// One attempt, as input for gates.
 #[derive(Clone, Debug)]
 pub struct RunOutcome<'a> {
-    /// Subject of the attempt.
     pub subject: &'a Subject,
-    /// Status of the attempt.
     pub status: Status,
-    /// Verdicts of all claims.
     pub verdicts: Vec<&'a Verdict>,
     /// Duration in milliseconds.
     pub duration_ms: Option<f64>,
@@ -58,7 +54,6 @@ pub struct RunOutcome<'a> {
     pub cost_usd: Option<f64>,
 }
 
-/// Result of one gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateOutcome {
     /// Name of the gate in the format.
@@ -82,7 +77,6 @@ pub enum GateSource {
     Default,
     /// `speclens.yaml`.
     Settings,
-    /// This location in the suite.
     Suite(Pointer),
 }
 
@@ -94,7 +88,6 @@ pub(crate) struct Limit {
 }
 
 impl GateSource {
-    /// Returns the location in the suite.
     pub fn in_suite(&self) -> Option<&Pointer> {
         match self {
             GateSource::Suite(at) => Some(at),
@@ -121,12 +114,10 @@ pub struct GateReport {
 }
 
 impl Gates {
-    /// Creates the gates of a format.
     pub fn of(gates: impl Gate + 'static) -> Gates {
         Gates(Some(Arc::new(gates)))
     }
 
-    /// Evaluates a finished run.
     pub fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         self.0.as_ref().map(|gates| gates.evaluate(cases)).unwrap_or_default()
     }
@@ -146,11 +137,9 @@ impl Gates {
 /// Number of attempts by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Passed attempts.
     pub passed: usize,
     /// Attempts without a result.
     pub open: usize,
-    /// Failed attempts.
     pub failed: usize,
 }
 

@@ -13,7 +13,6 @@ pub use crate::spec_file::{
 /// Prefix of the `$id` of every schema: a name, not an address.
 pub const BASE: &str = "urn:speclens:schema";
 
-/// Generates the schema of a kind of file from its type.
 pub(crate) fn generate<T: JsonSchema>(file: SpecFile) -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with_transform(close)

@@ -217,7 +217,6 @@ mod tests {
         evidence
     }
 
-    /// A claim with a fixed outcome.
     #[derive(Debug)]
     struct Fixed(Outcome);
 

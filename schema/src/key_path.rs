@@ -31,7 +31,6 @@ impl KeyPath {
         }
     }
 
-    /// Returns the place of a key in words.
     pub fn words(&self) -> String {
         match self.0.as_slice() {
             [] => "at the top level".to_owned(),

@@ -24,10 +24,8 @@ use outline::Outline;
 
 pub use signs::{Candidate, NoSigns, Signs, Strength};
 
-/// Result of the detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detected {
-    /// The kind of file.
     pub file: SpecFile,
     /// Whether only the name or only the content indicates the kind: if so, no fix is applied automatically.
     pub is_guess: bool,
@@ -35,7 +33,6 @@ pub struct Detected {
 
 /// Information about a file besides its path and text.
 pub struct FileContext<'a> {
-    /// Known kinds of files.
     pub kinds: &'a [SpecFile],
     /// Whether a `file://` entry of a cli-bench suite includes it.
     pub is_named_by_suite: bool,
@@ -122,7 +119,6 @@ pub fn detect(path: &str, text: &str, context: &FileContext<'_>) -> Option<Detec
     found.or_else(|| sure(said?.meant?))
 }
 
-/// A kind that the content indicates.
 #[derive(Clone, Copy, Debug)]
 struct Content {
     file: SpecFile,
@@ -291,14 +287,12 @@ pub fn target_of(path: &str) -> Option<&str> {
     directory.strip_suffix("/tests").or_else(|| directory.rsplit_once("/tests/").map(|(before, _)| before))
 }
 
-/// Returns the path of the target in a text, as written.
 pub fn named_target(text: &str) -> Option<String> {
     let outline = Outline::of(text);
     let path = outline.members("target").find(|entry| entry.key == "path")?.text().to_owned();
     (!path.is_empty()).then_some(path)
 }
 
-/// Whether a name has an extension of YAML files.
 pub fn is_yaml(name: &str) -> bool {
     [".yaml", ".yml"].iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
 }
@@ -306,7 +300,6 @@ pub fn is_yaml(name: &str) -> bool {
 /// Kind that a comment before the first entry declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeclaredKind {
-    /// Word of the kind, as written.
     pub word: String,
     /// Declared kind, if the comment is valid.
     pub kind: Option<SpecFile>,
@@ -345,7 +338,6 @@ fn head(text: &str) -> &str {
     &text[..length]
 }
 
-/// Whether the word of a kind is also that of its dialect.
 pub(crate) fn is_dialect_word(file: SpecFile) -> bool {
     file.dialect().is_some_and(|dialect| dialect.as_str() == file.as_str())
 }

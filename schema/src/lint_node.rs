@@ -13,19 +13,16 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct LintNode<'d> {
     pub(crate) node: NodeRef<'d>,
-    /// Key of the node.
     pub(crate) key: Option<NodeRef<'d>>,
     /// Location, relative to the root of the rule.
     pub(crate) at: Pointer,
 }
 
 impl<'d> LintNode<'d> {
-    /// Returns the root of a rule.
     pub(crate) fn root(node: NodeRef<'d>) -> LintNode<'d> {
         LintNode { node, key: None, at: Pointer::root() }
     }
 
-    /// Returns the value of a key.
     pub(crate) fn get(&self, key: &str) -> Option<LintNode<'d>> {
         let entry = self.node.entry(key)?;
         Some(LintNode { node: entry.value, key: Some(entry.key), at: self.at.key(key) })
@@ -36,7 +33,6 @@ impl<'d> LintNode<'d> {
         self.node.get(key)?.as_str()
     }
 
-    /// Returns the node at a location below this one.
     pub(crate) fn at(&self, place: &Pointer) -> Option<LintNode<'d>> {
         let node = self.node.find(place)?;
         let owner = place.parent().zip(place.last()).and_then(|(parent, last)| self.node.find(&parent)?.entry(&last));
@@ -69,7 +65,6 @@ impl<'d> LintNode<'d> {
         (start..=self.node.own_range().end).contains(&byte)
     }
 
-    /// Returns the value at a path of keys.
     pub(crate) fn find(&self, keys: &[&str]) -> Option<LintNode<'d>> {
         let (last, holders) = keys.split_last()?;
         let holder = holders.iter().try_fold(self.node, |node, key| node.get(key))?;
@@ -78,7 +73,6 @@ impl<'d> LintNode<'d> {
         Some(LintNode { node: entry.value, key: Some(entry.key), at })
     }
 
-    /// Returns the entries of a mapping, with their keys as strings.
     pub(crate) fn entries(&self) -> Vec<(String, LintNode<'d>)> {
         self.node
             .entries()
@@ -90,13 +84,11 @@ impl<'d> LintNode<'d> {
             .collect()
     }
 
-    /// Returns the items of a list.
     pub(crate) fn items(&self) -> Vec<LintNode<'d>> {
         let item = |(index, node)| LintNode { node, key: None, at: self.at.index(index) };
         self.node.items().enumerate().map(item).collect()
     }
 
-    /// Returns the items that are strings.
     pub(crate) fn texts(&self) -> Vec<(&'d str, LintNode<'d>)> {
         self.items().into_iter().filter_map(|item| Some((item.node.as_str()?, item))).collect()
     }
@@ -167,7 +159,6 @@ impl<'d> LintNode<'d> {
         }
     }
 
-    /// Creates a finding at the value, with this text.
     pub(crate) fn problem(&self, code: Code, words: MessageParts) -> Finding {
         Finding::stated(code, words, self.at.clone(), self.range())
     }
@@ -177,7 +168,6 @@ impl<'d> LintNode<'d> {
         Finding::stated(code, words, self.at.clone(), self.head())
     }
 
-    /// Creates a finding at the value, with this text, that something is missing.
     pub(crate) fn absence(&self, code: Code, words: MessageParts) -> Finding {
         Finding::absent(code, words, self.at.clone(), self.range())
     }
@@ -251,12 +241,10 @@ impl<'d> LintNode<'d> {
         Some(EntryRef { key: self.key?, value: self.node })
     }
 
-    /// Returns the edits that rename its key.
     pub(crate) fn renamed(&self, name: &str) -> Option<Vec<Edit>> {
         edit::rename_key(self.key?, name)
     }
 
-    /// Returns the edits that replace it.
     pub(crate) fn replaced(&self, words: impl Into<String>) -> Option<Vec<Edit>> {
         edit::replace(self.node, words)
     }
@@ -266,12 +254,10 @@ impl<'d> LintNode<'d> {
         edit::replace_part(self.node, range.clone(), part, words)
     }
 
-    /// Returns the edits that remove a member of this mapping.
     pub(crate) fn without(&self, member: &LintNode<'_>) -> Option<Vec<Edit>> {
         edit::remove_entry(self.node, member.entry()?)
     }
 
-    /// Returns the edits that insert members after the one with this key.
     pub(crate) fn with_behind(&self, key: &str, members: &[(&str, String)]) -> Option<Vec<Edit>> {
         let lines: Vec<String> = members.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         edit::entries_behind(self.node, self.node.entry(key)?, &lines)

@@ -28,7 +28,6 @@ pub(crate) struct Declaration {
 /// Use of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It is defined.
     Defines,
     /// It is used.
     Refers,
@@ -71,7 +70,6 @@ pub(crate) fn prepare(file: SpecFile) {
     Declarations::of(file);
 }
 
-/// Returns the path of a top-level list.
 fn path_of<'l>(list: &'l &'static str) -> &'l [&'static str] {
     if list.is_empty() { &[] } else { std::slice::from_ref(list) }
 }
@@ -154,7 +152,6 @@ pub fn mentions<'d>(root: NodeRef<'d>, file: SpecFile, kind: &str, role: Role) -
 }
 
 impl Declaration {
-    /// Whether the keys of a mapping are the names.
     pub(crate) fn is_keys(&self) -> bool {
         self.shape.kind() == Type::Mapping
     }
@@ -169,7 +166,6 @@ impl Declaration {
         self.path.first().copied().unwrap_or_default()
     }
 
-    /// Returns the key of the names.
     pub(crate) fn key(&self) -> &'static str {
         self.path.last().copied().unwrap_or_default()
     }

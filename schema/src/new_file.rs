@@ -60,7 +60,6 @@ impl Template {
     }
 }
 
-/// Replaces the placeholders of a template.
 pub(crate) fn filled(template: &str, values: &[(&str, &str)]) -> String {
     values.iter().fold(template.to_owned(), |text, (placeholder, value)| text.replace(placeholder, value))
 }

@@ -10,7 +10,6 @@ use crate::{
     walk::Value,
 };
 
-/// Use of the patterns of a field by a format.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternUse {
     /// Case sensitivity of the patterns.
@@ -32,9 +31,7 @@ pub struct PatternUse {
 /// Case sensitivity of patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LetterCase {
-    /// Always ignored.
     Ignored,
-    /// Ignored after `(?i)`.
     IgnoredByFlag,
     /// Never ignored.
     Significant,
@@ -81,7 +78,6 @@ impl PatternUse {
     }
 }
 
-/// A pattern and its location.
 pub struct Pattern<'d> {
     pub(crate) lint_node: LintNode<'d>,
     pub(crate) text: &'d str,

@@ -75,7 +75,6 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Returns the whole message, with all names.
     pub fn message(&self) -> String {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         format!("{} {}", self.before, words::sentence(&names, "or"))
@@ -175,12 +174,10 @@ impl Fix {
         Fix::new(title, edits, Applicability::Suggestion, false)
     }
 
-    /// Creates a fix that comments out text.
     pub fn comment(edits: Vec<Edit>) -> Fix {
         Fix { is_comment: true, ..Fix::suggestion("comment it out", edits) }
     }
 
-    /// Creates a fix that adds a missing file with a template.
     pub(crate) fn creation(title: impl Into<String>, file: NewFile) -> Fix {
         Fix { creates: vec![file], ..Fix::suggestion(title, Vec::new()) }
     }
@@ -244,19 +241,16 @@ impl Problem {
         self
     }
 
-    /// Sets the severity.
     pub fn with_severity(mut self, severity: Severity) -> Problem {
         self.severity = severity;
         self
     }
 
-    /// Adds a fix.
     pub(crate) fn with_fix(mut self, fix: Fix) -> Problem {
         self.fixes.push(fix);
         self
     }
 
-    /// Adds a related location.
     pub(crate) fn with_related(mut self, message: impl Into<String>, at: Pointer, range: Range<usize>) -> Problem {
         self.related.push(Related { message: message.into(), repeats: false, at, range, file: None });
         self

@@ -12,7 +12,6 @@ use crate::{
     words::sentence,
 };
 
-/// Returns the whole reference.
 pub fn reference() -> String {
     let mut out = String::from(
         "# Reference\n\nGenerated from the types in `schema/src`: edit their doc comments, not this file.\n\n",
@@ -90,7 +89,6 @@ pub fn line_of(
     own.into_iter().chain(alike).find_map(row_below).or(own).or(Some(section))
 }
 
-/// Returns the page of a problem.
 pub(crate) fn problem_page(code: Code) -> String {
     let severity = code.severity().as_str();
     let unless = if code.is_always_an_error() { "not configurable" } else { "unless configured otherwise" };
@@ -174,7 +172,6 @@ fn homes(root: Shape, earlier: &HashMap<&'static str, (SpecFile, String)>) -> Ha
     homes
 }
 
-/// Adds the mappings in a value, with their paths.
 fn mappings_of(shape: Shape, path: String, found: &mut Vec<(Shape, String)>) {
     if let Some(item) = shape.item() {
         mappings_of(item, format!("{path}[]"), found);
@@ -187,7 +184,6 @@ fn mappings_of(shape: Shape, path: String, found: &mut Vec<(Shape, String)>) {
     }
 }
 
-/// Returns the anchor of a heading in Markdown viewers.
 fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     kept.chars()
@@ -217,7 +213,6 @@ fn mapping(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
     }
 }
 
-/// Writes a table of fields, and the details of each.
 fn table(fields: &[Field], out: &mut String) {
     out.push_str("\n| key | type | default | description |\n|---|---|---|---|\n");
     for field in fields {
@@ -306,7 +301,6 @@ fn below(shape: &Shape, path: &str, written: &mut Written, out: &mut String) {
     mapping(shape, path, written, out);
 }
 
-/// Writes other names of the fields.
 fn other_names(fields: &[Field], out: &mut String) {
     let names = fields.iter().filter_map(|field| {
         let others: Vec<&str> = field.shape.other_names().iter().map(|other| other.name).collect();

@@ -52,7 +52,6 @@ const DEFINES: u8 = u8::MAX;
 const REFERS: u8 = u8::MAX - 1;
 
 impl Topic {
-    /// Returns the topic of a name.
     pub fn named(kind: impl Kind, name: &str) -> Topic {
         Topic::numbered(kind.number(), name)
     }
@@ -72,7 +71,6 @@ impl Topic {
 /// A text of an item, and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The text.
     pub(crate) name: String,
     /// Location relative to the item.
     pub(crate) at: Pointer,
@@ -89,12 +87,10 @@ impl Named {
 }
 
 impl Facts {
-    /// Returns the facts of an item, with its topics.
     pub fn new(known: impl Any + Send + Sync, topics: impl IntoIterator<Item = Topic>) -> Facts {
         Facts { known: Some(Arc::new(known)), names: Arc::default(), topics: sorted(topics.into_iter().collect()) }
     }
 
-    /// Adds the names of an item to its facts.
     pub(crate) fn with_names(facts: Option<Facts>, names: Vec<Name>) -> Facts {
         let facts = facts.unwrap_or_else(|| Facts { known: None, names: Arc::default(), topics: Arc::default() });
         let topic = |name: &Name| match name.declaration.role {
@@ -118,7 +114,6 @@ pub trait CrossItemRule: Sync {
     fn findings(&self, items: Items<'_>) -> Vec<Finding>;
 }
 
-/// The facts of the items of a list.
 #[derive(Debug, Default)]
 pub(crate) struct ListFacts<'f> {
     list: &'static str,
@@ -146,7 +141,6 @@ impl<'f> ListFacts<'f> {
     }
 }
 
-/// Items of a list, for rules between them.
 #[derive(Clone, Copy)]
 pub struct Items<'f>(&'f ListFacts<'f>);
 
@@ -160,7 +154,6 @@ impl<'f> Items<'f> {
         self.0.list
     }
 
-    /// Whether the format has facts of the items.
     pub(crate) fn has_facts(self) -> bool {
         self.0.facts.iter().any(|facts| facts.known.is_some())
     }
@@ -180,7 +173,6 @@ impl<'f> Items<'f> {
         self.0.facts.get(index)?.known.as_ref()?.downcast_ref()
     }
 
-    /// Returns the names of an item.
     pub(crate) fn names(self, index: usize) -> &'f [Name] {
         self.0.facts.get(index).map(|facts| &*facts.names).unwrap_or_default()
     }
@@ -195,7 +187,6 @@ impl<'f> Items<'f> {
         self.shared(DEFINES)
     }
 
-    /// Returns the numbers of the items that refer to names.
     pub(crate) fn referring(self) -> impl Iterator<Item = usize> + use<'f> {
         self.of_kind(REFERS)
     }
@@ -224,7 +215,6 @@ impl<'f> Items<'f> {
         self.of_kind(kind.number()).filter_map(move |index| Some((index, self.facts(index)?)))
     }
 
-    /// Returns the items that share a topic of a kind with others.
     pub fn sharing<K: Kind>(self, kind: K) -> impl Iterator<Item = (usize, &'f K::Facts)> {
         self.shared(kind.number()).filter_map(move |index| Some((index, self.facts(index)?)))
     }

@@ -236,7 +236,6 @@ pub(crate) fn file_beside(id: &str, files: &dyn Files) -> Option<String> {
     file_of(id).filter(|_| is_model(id) && !files.root().as_os_str().is_empty())
 }
 
-/// Whether an id is that of a scripted model and has a name.
 pub(crate) fn is_model(id: &str) -> bool {
     id.strip_prefix(PREFIX).is_some_and(|name| !name.is_empty())
 }

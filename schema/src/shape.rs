@@ -75,20 +75,17 @@ pub struct Field {
 /// Whether a key is required.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Required.
     Required,
     /// Exactly one of these keys is required, including this one.
     OneOf(Vec<&'static str>),
     /// At least one of these keys is required, including this one.
     AnyOf(Vec<&'static str>),
-    /// Optional.
     Optional,
 }
 
 /// A value of a closed set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The value.
     pub value: &'static Value,
     /// Meaning of the value, as Markdown.
     pub docs: Option<&'static str>,
@@ -99,22 +96,16 @@ pub struct Choice {
 pub enum Type {
     /// String.
     Text,
-    /// An integer.
     Integer,
-    /// A number.
     Number,
     /// True or false.
     Boolean,
-    /// A list.
     List,
-    /// A mapping.
     Mapping,
-    /// Any type.
     Any,
 }
 
 impl Shape {
-    /// Returns the schema of the whole file.
     pub fn of(file: SpecFile) -> Shape {
         Shape::new(file.schema(), file.schema())
     }
@@ -137,7 +128,6 @@ impl Shape {
         Some(shape)
     }
 
-    /// Returns the schema of a member of a mapping. `node` is the node of this shape.
     pub fn step(&self, key: &str, node: Option<NodeRef<'_>>) -> Option<Shape> {
         self.step_to(&Step::Key(key.into()), node)
     }
@@ -251,7 +241,6 @@ impl Shape {
         self.each(name).next()
     }
 
-    /// Returns the values of a keyword in all applicable schemas.
     fn each(&self, keyword: &str) -> impl Iterator<Item = &'static Value> {
         self.parts.iter().filter_map(move |part| keyword_of(part, keyword))
     }
@@ -287,7 +276,6 @@ impl Shape {
         self.keyword("default")
     }
 
-    /// Returns example values.
     pub fn examples(&self) -> Vec<&'static Value> {
         self.keyword("examples").and_then(Value::as_array).into_iter().flatten().collect()
     }
@@ -341,7 +329,6 @@ impl Shape {
             && pattern.is_none_or(has_form)
     }
 
-    /// Returns the schema of the items of a list.
     pub fn item(&self) -> Option<Shape> {
         self.keyword("items").filter(|_| self.kind() == Type::List).map(|schema| Shape::new(self.root, schema))
     }
@@ -466,7 +453,6 @@ impl Shape {
         self.keyword("maximum")?.as_f64()
     }
 
-    /// Whether a number is within the bounds.
     pub(crate) fn admits_number(&self, number: f64) -> bool {
         let bound = |name: &str| self.keyword(name).and_then(Value::as_f64);
         bound("minimum").is_none_or(|least| number >= least)
@@ -475,7 +461,6 @@ impl Shape {
     }
 }
 
-/// Returns an id of parts of a schema.
 fn id_of(parts: &[&'static Keywords]) -> u64 {
     let mut hasher = FxHasher::default();
     parts.iter().for_each(|part| std::ptr::from_ref::<Keywords>(part).hash(&mut hasher));
@@ -499,7 +484,6 @@ fn keyword_of(schema: &'static Keywords, name: &str) -> Option<&'static Value> {
     schema.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| value)
 }
 
-/// Adds a schema and the schemas that it refers to.
 fn resolve(root: &'static Value, schema: &'static Value, parts: &mut Vec<&'static Keywords>) {
     /// Maximum number of references, for safety: our schemas have no circular ones.
     const LIMIT: usize = 16;

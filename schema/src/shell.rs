@@ -14,7 +14,6 @@ pub(crate) enum Quotes {
     Verbatim,
 }
 
-/// Returns the quotes that are open at an offset of a command.
 pub(crate) fn quotes_at(command: &str, at: usize) -> Quotes {
     let mut quotes = Quotes::None;
     let mut announced: VecDeque<HereDocument> = VecDeque::new();
@@ -63,7 +62,6 @@ pub(crate) fn quotes_at(command: &str, at: usize) -> Quotes {
     quotes
 }
 
-/// A here-document of a command.
 struct HereDocument {
     ends_with: String,
     quotes: Quotes,

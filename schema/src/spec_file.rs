@@ -34,13 +34,10 @@ pub struct Kind {
     pub singular: &'static str,
     /// Heading in the reference, if it is the name of a file.
     pub heading: Option<&'static str>,
-    /// File names and locations of this kind.
     pub names: FilePatterns,
     /// Signs of a file with another name, or with a name that other tools also use.
     pub signs: &'static dyn Signs,
-    /// Owner of the file.
     pub owner: FileOwner,
-    /// Location of the cases.
     pub cases: Cases,
     /// Files to include if the command line does not name them.
     pub discovery: DiscoveryRule,
@@ -54,7 +51,6 @@ pub struct Kind {
     pub contract: fn(&str, &mut dyn Iterator<Item = NodeRef<'_>>) -> Option<String>,
     /// Reports problems in a whole file that belongs to no format.
     pub report: fn(NodeRef<'_>, &dyn Files, &mut Report),
-    /// Generates the schema.
     pub schema: fn(SpecFile) -> Value,
     /// Returns the committed copy of the schema, which optimized builds read: that is much faster than generating it. A
     /// function with a static text, so that the program contains the text once.
@@ -71,7 +67,6 @@ pub enum FilePatterns {
     Perhaps(&'static [&'static str]),
 }
 
-/// Owner of the file.
 #[derive(Clone, Copy)]
 pub enum FileOwner {
     /// A file of this format.
@@ -84,7 +79,6 @@ pub enum FileOwner {
     Settings,
 }
 
-/// Location of the cases.
 #[derive(Clone, Copy)]
 pub enum Cases {
     /// In the list at this root key; an empty key means that the root is the list.
@@ -128,7 +122,6 @@ pub enum Empty {
 pub enum SymbolSource {
     /// The cases, and other names in the outline.
     Outline,
-    /// The cases.
     Cases,
     /// The names that this function finds at the root.
     At(fn(NodeRef<'_>) -> Vec<SymbolName<'_>>),
@@ -137,11 +130,9 @@ pub enum SymbolSource {
 /// A name in a file.
 #[derive(Clone, Debug)]
 pub struct SymbolName<'d> {
-    /// Text of the name.
     pub name: String,
     /// Root key above the name.
     pub below: String,
-    /// Node with the name.
     pub node: NodeRef<'d>,
 }
 
@@ -212,12 +203,10 @@ impl SpecFile {
         }
     }
 
-    /// Whether it contains the settings of a workspace.
     pub fn is_settings(self) -> bool {
         self.serves().is_none()
     }
 
-    /// Returns the rules for reading plain scalars.
     pub fn scalar_rules(self) -> ScalarRules {
         self.dialect().map_or(ScalarRules::Yaml12, |format| format.scalar_rules())
     }
@@ -230,7 +219,6 @@ impl SpecFile {
         }
     }
 
-    /// Returns the key of a case's name.
     pub fn name_key(self) -> &'static str {
         self.dialect().map_or("name", |format| format.name_key())
     }
@@ -258,7 +246,6 @@ impl SpecFile {
         }
     }
 
-    /// Whether it contains cases.
     pub fn has_cases(self) -> bool {
         match self.0.cases {
             Cases::List(_) | Cases::PartOfSuite(_) | Cases::Whole(_) => true,
@@ -266,7 +253,6 @@ impl SpecFile {
         }
     }
 
-    /// Whether it is a suite, which can be listed and run.
     pub fn is_suite(self) -> bool {
         self.has_cases() && !self.is_part()
     }
@@ -290,12 +276,10 @@ impl SpecFile {
         self.0.name
     }
 
-    /// Returns the kind with this name.
     pub fn parse(word: &str) -> Option<SpecFile> {
         SpecFile::ALL.iter().copied().find(|file| file.as_str() == word)
     }
 
-    /// Returns the title of the schema.
     pub fn title(self) -> &'static str {
         self.0.title
     }
@@ -310,7 +294,6 @@ impl SpecFile {
         self.0.heading.map_or_else(|| self.title().to_owned(), |name| format!("`{name}`"))
     }
 
-    /// Returns the schema.
     pub fn schema(self) -> &'static Value {
         static SCHEMAS: PerFile<Value> = PerFile::new();
         // In builds without optimization, a changed type takes effect before its schema is committed.
@@ -371,7 +354,6 @@ impl<T> PerFile<T> {
         PerFile(OnceLock::new())
     }
 
-    /// Returns the value of a kind of file.
     pub(crate) fn get(&self, file: SpecFile, make: impl FnOnce() -> T) -> &T {
         let mut list = self;
         loop {

@@ -84,7 +84,6 @@ impl Suite {
     }
 }
 
-/// Returns the declared files, and those that a command names.
 pub fn declared_and_named(declared: &Inputs, named: &Inputs) -> Inputs {
     let mut all = declared.clone();
     all.extend(named.iter().map(|(path, digest)| (path.clone(), digest.clone())));
@@ -165,7 +164,6 @@ pub struct Case {
     pub repeat: u32,
     /// Number of attempts that must pass.
     pub needed: Needed,
-    /// Action of the case.
     pub action: Action,
     /// Claims about each attempt.
     pub claims: Vec<Claim>,
@@ -199,7 +197,6 @@ impl Needed {
     }
 }
 
-/// Another file with cases of a suite.
 #[derive(Clone, Debug)]
 pub struct CaseFile {
     /// Path, relative to the suite's directory.
@@ -213,9 +210,7 @@ pub struct CaseFile {
 pub struct Claim {
     /// Location of the claim.
     pub at: Pointer,
-    /// Phase of the case, in formats with phases.
     pub phase: Option<Phase>,
-    /// Check of the claim.
     pub check: Arc<dyn Check>,
 }
 

@@ -14,19 +14,16 @@ pub struct Placeholder<'t> {
 }
 
 impl Placeholder<'_> {
-    /// Returns its range, including the braces.
     pub fn range(&self) -> Range<usize> {
         self.at..self.at + self.text.len()
     }
 
-    /// Returns the range of the name.
     pub fn token(&self) -> Range<usize> {
         let inner = &self.text[2..self.text.len() - 2];
         let start = self.at + 2 + inner.len() - inner.trim_start().len();
         start..start + self.name.len()
     }
 
-    /// Whether the name is reserved, so that the text is kept.
     pub fn is_reserved(&self) -> bool {
         is_reserved(self.name)
     }
@@ -98,7 +95,6 @@ pub fn is_variable_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_name_letter)
 }
 
-/// Whether a character is valid in such a name.
 pub fn is_name_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.')
 }

@@ -9,27 +9,21 @@ use crate::{
     template::{Placeholder, placeholders, trimmed_placeholders},
 };
 
-/// A name with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// The name.
     pub name: &'static str,
     /// Meaning of the name, as a sentence.
     pub docs: &'static str,
-    /// Kinds of files in which it has a value.
     pub files: &'static [SpecFile],
 }
 
-/// A template syntax, and the source of values for its placeholders.
 #[derive(Clone, Copy, Debug)]
 pub struct TemplateSyntax {
     /// Name in the schema. If the author defines the variables, this is the sibling key that contains them.
     pub word: &'static str,
-    /// Strings to which it applies.
     pub texts: &'static str,
     /// Syntax of placeholders, and treatment of unknown ones.
     pub docs: &'static str,
-    /// Whether blanks are allowed around a name.
     pub allows_blanks: bool,
     /// Names with a value; empty if the author defines them.
     pub variables: &'static [Variable],
@@ -39,14 +33,12 @@ pub struct TemplateSyntax {
     pub missing_value: Option<MissingValue>,
 }
 
-/// A value that is known before a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownValue {
     /// The date, in UTC.
     Date,
     /// The time, in UTC.
     Time,
-    /// The root of the workspace.
     Root,
     /// Always the same.
     Text(&'static str),
@@ -61,7 +53,6 @@ pub struct MissingValue {
     pub elsewhere: Option<(&'static str, &'static str)>,
 }
 
-/// Returns all template syntaxes.
 pub fn syntaxes() -> impl Iterator<Item = &'static TemplateSyntax> {
     Dialect::all().flat_map(|dialect| dialect.templates()).copied().chain([&gateway_script::SYNTAX])
 }
@@ -77,17 +68,14 @@ pub fn known_values() -> impl Iterator<Item = (&'static str, KnownValue)> {
     syntaxes().flat_map(|syntax| syntax.known_values).copied()
 }
 
-/// Whether blanks are allowed around a name in the syntax `word`.
 pub fn allows_blanks(word: &str) -> bool {
     syntax(word).is_some_and(|syntax| syntax.allows_blanks)
 }
 
-/// Returns the syntax with this name in the schema.
 pub fn syntax(word: &str) -> Option<&'static TemplateSyntax> {
     syntaxes().find(|syntax| syntax.word == word)
 }
 
-/// Returns the placeholders of a text in the syntax `word`.
 pub fn placeholders_of<'t>(word: &str, text: &'t str) -> Vec<Placeholder<'t>> {
     if allows_blanks(word) { trimmed_placeholders(text) } else { placeholders(text) }
 }

@@ -10,7 +10,6 @@ use crate::{
     verdict::{Check, Outcome, Verdict},
 };
 
-/// Kind of the verdict for such a part.
 pub const KIND: &str = "invalid-part";
 
 /// A part of a test with an error: always unknown.

@@ -65,17 +65,14 @@ impl Definition {
         })
     }
 
-    /// Returns the location of a list of [`Definition::lists`].
     pub(crate) fn list_at(list: &str) -> Pointer {
         if list.is_empty() { Pointer::root() } else { Pointer::root().key(list) }
     }
 
-    /// Returns the node of a list of [`Definition::lists`].
     pub(crate) fn list_in<'d>(root: NodeRef<'d>, list: &str) -> Option<NodeRef<'d>> {
         if list.is_empty() { Some(root) } else { root.get(list) }
     }
 
-    /// Returns the kind of file.
     pub fn file(self) -> SpecFile {
         match self {
             Definition::Root(file) | Definition::Item(file, _) => file,
@@ -192,7 +189,6 @@ fn skeleton(file: SpecFile) -> Value {
     schema
 }
 
-/// Returns the pointer to the schema of the items of a list.
 fn items_in(schema: &Value, list: &str) -> String {
     let list = if list.is_empty() { String::new() } else { format!("/properties/{list}") };
     // For a list that may be null, `else` defines the items.
@@ -255,7 +251,6 @@ pub(crate) fn check(node: NodeRef<'_>, definition: Definition, files: &dyn Files
     report_violations(validator, &value, &Context::new(node, file, base, shape.clone(), files), report);
 }
 
-/// Reports the violations that a validator finds in a value.
 fn report_violations(validator: &Validator<Yaml>, value: &Plain<'_>, context: &Context<'_>, report: &mut Report) {
     let mut violations: Vec<Violation> = Vec::new();
     for error in validator.iter_errors(value) {
@@ -344,7 +339,6 @@ fn dangling(root: NodeRef<'_>, at: &Pointer) -> bool {
     root.find(at).is_some_and(|node| node.shape() == NodeShape::Dangling)
 }
 
-/// Returns the edits that add a line with a new key to a mapping, after the keys that precede it in its type.
 pub(crate) fn line_in_order(
     mapping: NodeRef<'_>,
     shape: &Shape,

@@ -158,14 +158,12 @@ words! {
     StageName = { "type": "string", "x-defines": "stages", "minLength": 1 };
 }
 
-/// Whether a string begins like an address.
 pub(crate) fn begins_like_url(text: &str) -> bool {
     static BEGINNING: std::sync::LazyLock<Option<fancy_regex::Regex>> =
         std::sync::LazyLock::new(|| fancy_regex::Regex::new(URL_BEGINNING).ok());
     BEGINNING.as_ref().is_none_or(|beginning| beginning.is_match(text).unwrap_or(true))
 }
 
-/// Returns a count with its noun, in the plural where needed.
 pub fn plural(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
@@ -235,7 +233,6 @@ impl Default for Search {
 }
 
 impl Search {
-    /// See [`nearest`].
     pub fn nearest<'c>(&mut self, word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
         if self.looks_left == 0 {
             return None;

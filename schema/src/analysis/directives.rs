@@ -134,7 +134,6 @@ fn kind_of(document: &Document, file: SpecFile, directive: &Directive) -> Option
     Some(problem.with_help("move the comment to the top of the file").with_fix(fix))
 }
 
-/// Returns the problem of a code that a comment allows.
 fn code_of(document: &Document, allowance: &Allowance, word: &str, range: &Range<usize>) -> Option<Problem> {
     let problem = |message: String| Problem::new(Code::InvalidSetting, Pointer::root(), range.clone(), message);
     match Code::parse(word) {

@@ -56,7 +56,6 @@ impl<'p> Errors<'p> {
     }
 }
 
-/// Returns a case with the errors in its range.
 pub(super) fn with_errors(case: Arc<Case>, is_refused: bool, unparsed: &[&Problem]) -> Arc<Case> {
     if !unparsed.is_empty() || !case.intact {
         Arc::new(case.with_errors(unparsed))

@@ -68,7 +68,6 @@ pub(super) fn sort(problems: &mut Vec<Problem>) {
     problems.dedup_by(|one, other| one.code == Code::Syntax && other.code == Code::Syntax && is_same(one, other));
 }
 
-/// Whether a fix replaces a text of several lines.
 fn moves_lines(fix: &Fix, document: &Document) -> bool {
     let has_break =
         |edit: &Edit| document.text().get_byte_slice(edit.range.clone()).is_some_and(|it| it.len_lines() > 1);
@@ -95,7 +94,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| word.contains(char::is_alphanumeric))
 }
 
-/// Ranges in which each code is allowed.
 struct Allowed<'a>(FxHashMap<&'a str, Ranges>);
 
 impl Allowed<'_> {

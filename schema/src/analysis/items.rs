@@ -18,9 +18,7 @@ pub(super) struct ItemList {
     items: Vec<Item>,
 }
 
-/// An item of a list.
 struct Item {
-    /// The start of its node.
     start: usize,
     /// The start of the block that contains only the item: its findings are relative to it. 0 if there is no such block.
     block: usize,
@@ -54,7 +52,6 @@ impl ItemList {
         ItemList { list, items }
     }
 
-    /// Returns the facts of the items.
     pub(super) fn facts(&self) -> ListFacts<'_> {
         let facts = self.items.iter().filter_map(|item| Some((item.findings.facts.as_ref()?, item.start)));
         ListFacts::new(self.list, facts)

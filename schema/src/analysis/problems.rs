@@ -80,7 +80,6 @@ impl Problems {
         self.with_fixes(document, self)
     }
 
-    /// Counts the problems with a code that have a matching fix.
     pub fn count_with_fix(&self, document: &Document, code: Code, is_meant: impl Fn(&Fix) -> bool) -> usize {
         let has_meant = |problem: &Problem| problem.fixes.iter().any(&is_meant);
         let (late, ready): (Vec<_>, Vec<_>) =

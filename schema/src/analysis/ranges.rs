@@ -18,12 +18,10 @@ impl Ranges {
         Ranges(ranges)
     }
 
-    /// Whether a place is in one of the ranges.
     pub(super) fn hold(&self, place: usize) -> bool {
         self.touch(&(place..place + 1))
     }
 
-    /// Whether one of the ranges touches a range.
     pub(super) fn touch(&self, range: &Range<usize>) -> bool {
         let before = self.0.partition_point(|stretch| stretch.start < range.end);
         before > 0 && self.0[before - 1].end > range.start

@@ -27,7 +27,6 @@ pub fn directives(document: &Document) -> Vec<Directive> {
     document.directives().filter_map(read).collect()
 }
 
-/// Returns every `allow` directive.
 pub fn allowances(document: &Document) -> Vec<Allowance> {
     let obeyed = directives(document).into_iter().filter(|it| it.verb == Some(Verb::Allow) && it.mistake.is_none());
     obeyed.map(|directive| allowance(document, directive)).collect()

@@ -10,7 +10,6 @@ use super::{
     lines::{self, dash_of, end_of_entry, indent_of, indented, keeps_blank_lines},
 };
 
-/// Inserts entries after an entry of a mapping, each on one line.
 pub(crate) fn entries_behind(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[String]) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if new.is_empty() || !is_own(mapping) || entry.key.is_through_alias() {
@@ -92,7 +91,6 @@ pub(crate) fn lines_at_end(list: NodeRef<'_>, lines: &[String]) -> Option<Vec<Ed
     Some(vec![Edit::new(end..end, format!("\n{}", indented(lines, place.column())))])
 }
 
-/// Appends a scalar to a list.
 pub(crate) fn item_at_end(list: NodeRef<'_>, word: &str) -> Option<Vec<Edit>> {
     if !is_flow(list) {
         return lines_at_end(list, &[format!("- {word}")]);

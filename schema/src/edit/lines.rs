@@ -19,13 +19,11 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Returns the column of its start.
     pub(super) fn column(&self) -> usize {
         self.before.chars().count()
     }
 }
 
-/// Returns the lines of an entry of a mapping.
 pub(super) fn entry(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Lines> {
     if !is_own(mapping) || entry.key.is_through_alias() || is_flow(mapping) {
         return None;
@@ -35,7 +33,6 @@ pub(super) fn entry(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option<Lines> 
     lines(mapping, start, end_of_entry(entry), before)
 }
 
-/// Returns the lines of an item of a list.
 pub(super) fn item(list: NodeRef<'_>, item: NodeRef<'_>) -> Option<Lines> {
     if !is_own(list) || is_flow(list) {
         return None;
@@ -76,7 +73,6 @@ pub(super) fn end_of_line(node: NodeRef<'_>, at: usize) -> Option<usize> {
     Some(start + whole.trim_end_matches(['\n', '\r']).len())
 }
 
-/// Returns the start of the next line after an offset.
 pub(super) fn next_line(node: NodeRef<'_>, at: usize) -> usize {
     let text = node.document().text();
     text.line_to_byte((text.byte_to_line(at) + 1).min(text.len_lines()))
@@ -119,14 +115,12 @@ pub(super) fn keeps_blank_lines(node: NodeRef<'_>) -> bool {
     }
 }
 
-/// Returns lines indented to a column.
 pub(super) fn indented(lines: &[String], column: usize) -> String {
     let margin = " ".repeat(column);
     let lines = lines.iter().map(|line| if line.is_empty() { String::new() } else { format!("{margin}{line}") });
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the lines of a mapping as an item.
 pub(super) fn as_item(lines: &[String]) -> Vec<String> {
     let line = |(index, line): (usize, &String)| match (index, line.is_empty()) {
         (0, _) => format!("- {line}"),
@@ -136,7 +130,6 @@ pub(super) fn as_item(lines: &[String]) -> Vec<String> {
     lines.iter().enumerate().map(line).collect()
 }
 
-/// Returns the lines of a value that begins at `start`.
 pub(super) fn span(value: NodeRef<'_>, start: usize) -> RangeInclusive<usize> {
     let text = value.document().text();
     let end = value.own_range().end.max(start + 1);

@@ -108,7 +108,6 @@ pub(crate) fn space_dashes_of_lines(value: NodeRef<'_>) -> Option<Vec<Edit>> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// Splits an item into one item per key.
 pub(crate) fn split_item(item: NodeRef<'_>) -> Option<Vec<Edit>> {
     let item = item.resolved();
     let entries: Vec<EntryRef<'_>> = item.entries().collect();
@@ -196,7 +195,6 @@ pub(crate) fn one_item_each(list: NodeRef<'_>, key: NodeRef<'_>) -> Option<Vec<E
     (!texts.is_empty()).then(|| vec![Edit::new(list.own_range(), texts.join(&format!("\n{dash}{name}: ")))])
 }
 
-/// Converts a mapping from ids to mappings to a list.
 pub(crate) fn items_with_ids(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();
     if !is_own(mapping) || mapping.anchor().is_some() {
@@ -223,7 +221,6 @@ pub(crate) fn items_with_ids(mapping: NodeRef<'_>) -> Option<Vec<Edit>> {
     (!edits.is_empty()).then_some(edits)
 }
 
-/// Replaces an entry with its value, a list.
 pub(crate) fn unwrap_list(entry: EntryRef<'_>) -> Option<Vec<Edit>> {
     let list = entry.value.resolved();
     let (key, first) = (entry.key.own_range(), list.items().next()?);

@@ -16,10 +16,8 @@ use super::{
     remove_entry, sorted, source,
 };
 
-/// Destination of an entry.
 #[derive(Clone, Copy)]
 enum Destination<'d> {
-    /// After the other entries of the mapping at a key.
     Mapping(EntryRef<'d>),
     /// Below a key without a value.
     Empty(EntryRef<'d>),
@@ -35,11 +33,9 @@ enum Destination<'d> {
     Before(EntryRef<'d>),
 }
 
-/// An entry that is cut out.
 struct Cut {
     /// Bytes of the entry: in block style, whole lines without the text before its key.
     range: Range<usize>,
-    /// Column of its key.
     column: usize,
     /// Lines of the entry, as if its key began a line.
     lines: Vec<String>,
@@ -48,7 +44,6 @@ struct Cut {
 }
 
 impl Cut {
-    /// Renames the key at the start of the entry.
     fn rename(&mut self, key: NodeRef<'_>, name: &str) -> Option<()> {
         let length = key.own_range().len();
         for line in self.lines.first_mut().into_iter().chain(&mut self.words) {

@@ -105,7 +105,6 @@ pub(crate) fn comment_entry(mapping: NodeRef<'_>, entry: EntryRef<'_>) -> Option
     Some(as_comment(mapping, &lines::entry(mapping, entry)?))
 }
 
-/// Prefixes each line with `#`.
 fn as_comment(node: NodeRef<'_>, lines: &Lines) -> Vec<Edit> {
     let text = node.document().text();
     let (first, last) = (text.byte_to_line(lines.range.start), text.byte_to_line(lines.range.end));

@@ -37,7 +37,6 @@ pub(crate) fn replace_entry(
     Some(vec![Edit::new(place.range.clone(), indented(new, place.column()).trim_start().to_owned())])
 }
 
-/// Replaces all entries of a mapping with one.
 pub(crate) fn replace_entries(mapping: NodeRef<'_>, line: &str) -> Option<Vec<Edit>> {
     let entries: Vec<EntryRef<'_>> = mapping.entries().collect();
     let (first, last) = (entries.first()?, entries.last()?);

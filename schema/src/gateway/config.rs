@@ -204,7 +204,6 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Returns the backend by its name in the file.
     pub fn of(name: &str) -> Option<Backend> {
         match name {
             "none" => Some(Backend::None),

@@ -19,7 +19,6 @@ pub use lineage::{Lineage, RunRelation};
 pub struct GatewayLog {
     /// Tool calls, in order.
     pub calls: Vec<Call>,
-    /// Sessions that began.
     pub sessions: Vec<Session>,
     /// Tokens that were used.
     pub usages: Vec<Usage>,
@@ -43,16 +42,11 @@ pub struct GatewayLog {
     pub traces: BTreeSet<String>,
 }
 
-/// A tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Relation of the entry to the run.
     pub relation: RunRelation,
-    /// Id of the run.
     pub run: String,
-    /// Name of the tool.
     pub tool: String,
-    /// Id of the call.
     pub id: Option<String>,
     /// Agent to start, for `sessions_spawn`.
     pub to_agent: Option<String>,
@@ -62,14 +56,11 @@ pub struct Call {
     pub line: usize,
 }
 
-/// A session that began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Relation of the entry to the run.
     pub relation: RunRelation,
     /// Id of the run, or the key of the session if no run is named.
     pub run: String,
-    /// Id of the agent.
     pub agent: String,
     /// Line, counted from 0.
     pub line: usize,
@@ -78,7 +69,6 @@ pub struct Session {
 /// Tokens that were used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// Relation of the entry to the run.
     pub relation: RunRelation,
     /// Number of input tokens.
     pub input: u64,
@@ -111,7 +101,6 @@ pub struct CalleeLog {
 }
 
 impl GatewayLog {
-    /// Reads the entries of a log about a run.
     pub fn of(answer: &LogAnswer, run: &str) -> GatewayLog {
         GatewayLog::read(&answer.lines.text, run, answer.session.as_deref())
     }
@@ -228,7 +217,6 @@ impl GatewayLog {
         }
     }
 
-    /// Takes the events of a line. The ends of calls are added to `ended`.
     fn take(&mut self, line: Line, relation: RunRelation, number: usize, ended: &mut Vec<Call>) {
         if relation == RunRelation::Own {
             self.known.get_or_insert(number);
@@ -263,11 +251,9 @@ impl GatewayLog {
 /// Progress of a run and of the runs that it started.
 #[derive(Debug, Default)]
 struct Progress {
-    /// Whether the lines are those of every run, each of which ends on its own.
     is_of_every_run: bool,
     /// The run itself. The id of a hook's run differs from that of the run itself.
     own: RunProgress,
-    /// Runs that it started, by id.
     started: BTreeMap<String, RunProgress>,
     /// Keys of the sessions that it started: a session is logged before its run.
     delegates: BTreeSet<String>,
@@ -283,7 +269,6 @@ struct RunProgress {
     has_end: bool,
     /// Whether its last attempt has ended.
     attempt_ended: bool,
-    /// Whether it has ended for good.
     ended: bool,
     /// The reason why the last attempt failed.
     failed: Option<String>,

@@ -21,7 +21,6 @@ impl Params {
         Ok(Some(Params(members)))
     }
 
-    /// Returns the data that a pipeline sends.
     pub(crate) fn of_pipeline() -> Params {
         Params(vec![(PythonValue::Text("test_mode".to_owned()), PythonValue::Bool(true))])
     }

@@ -74,7 +74,6 @@ impl Filled {
     }
 }
 
-/// Returns the files that define a target, each with a digest of its content.
 pub fn definition_of(target: &str, files: &dyn Files) -> Inputs {
     let Some(directory) = below_root(target).filter(|directory| !directory.is_empty()) else { return Inputs::new() };
     let paths = ["SKILL.md", "SOUL.md"].map(|name| format!("{directory}/{name}"));
@@ -86,7 +85,6 @@ pub fn session_key(target: &str, scenario: &str, run_id: &str) -> String {
     format!("hook:qa:{}:{}:{run_id}", slug(target), slug(scenario))
 }
 
-/// Converts a value to a truth value, as Python does.
 fn is_true(value: &PythonValue) -> bool {
     match value {
         PythonValue::None => false,

@@ -4,7 +4,6 @@
 /// Keys of the first two levels.
 #[derive(Debug, Default)]
 pub(crate) struct Outline<'t> {
-    /// Keys of the root.
     pub(crate) keys: Vec<Entry<'t>>,
     /// Keys of the second level.
     pub(crate) below: Vec<Below<'t>>,
@@ -49,10 +48,13 @@ impl Entry<'_> {
 enum Inner {
     /// Nothing was read yet.
     Unseen,
-    /// Keys of a mapping.
-    Mapping { keys: usize },
-    /// Dashes of a list, and keys of its items.
-    List { dash: usize, keys: usize },
+    Mapping {
+        keys: usize,
+    },
+    List {
+        dash: usize,
+        keys: usize,
+    },
 }
 
 impl<'t> Outline<'t> {
@@ -138,7 +140,6 @@ impl<'t> Outline<'t> {
         outline
     }
 
-    /// Reads the text after the dash of an item.
     fn read_item(&mut self, parent: usize, rest: &'t str) {
         let rest = rest.trim_start();
         let entries = key_of(rest).into_iter().chain(in_braces(rest));
@@ -216,7 +217,6 @@ impl<'t> Outline<'t> {
         true
     }
 
-    /// Returns the entry of the root with this key.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
         self.keys.iter().find(|entry| entry.key == key)
     }
@@ -225,12 +225,10 @@ impl<'t> Outline<'t> {
         self.entry(key).is_some()
     }
 
-    /// Returns the entries of the mapping at a key of the root.
     pub(crate) fn members(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
         self.of_parent(key, false)
     }
 
-    /// Returns the entries of the items of the list at a key of the root.
     pub(crate) fn of_items(&self, key: &str) -> impl Iterator<Item = &Entry<'t>> {
         self.of_parent(key, true)
     }
@@ -255,18 +253,15 @@ impl<'t> Below<'t> {
     }
 }
 
-/// Returns the text of a value that is a scalar.
 fn scalar(value: &str) -> Option<&str> {
     let text = value.trim();
     (!text.is_empty() && !text.starts_with(|first| "{[]&*!#|>?".contains(first))).then_some(text)
 }
 
-/// Returns the column of the text after a dash.
 fn indent_behind(dash: usize, rest: &str) -> usize {
     dash + 2 + rest.len() - rest.trim_start_matches(' ').len()
 }
 
-/// Returns the entry at the start of a line.
 fn key_of(line: &str) -> Option<Entry<'_>> {
     let line = line.trim_start_matches(' ');
     let (key, rest) = match line.chars().next()? {

@@ -19,7 +19,6 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// Returns the strength of keys that are specific to the format, or not.
     pub(crate) fn of_keys(are_telling: bool) -> Strength {
         if are_telling { Strength::Keys } else { Strength::Hint }
     }
@@ -169,7 +168,6 @@ impl<'a> Candidate<'a> {
         known.iter().filter(|known| self.outline.members(key).any(|entry| entry.key == **known)).count()
     }
 
-    /// Whether an item of the list at a root key has one of these keys.
     pub fn has_in_items(&self, key: &str, known: &[&str]) -> bool {
         self.outline.of_items(key).any(|entry| known.contains(&entry.key))
     }

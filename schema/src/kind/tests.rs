@@ -56,7 +56,6 @@ fn scripted_gateways_need_their_name_and_runs_or_scores() {
     check(".gateway.yaml", "runs: []\n", None);
 }
 
-/// Checks the kind of a file in such a workspace.
 #[track_caller]
 fn check_in(workspace: Workspace, path: &str, text: &str, expected: Option<(SpecFile, bool)>) {
     let context = FileContext { workspace: &|| workspace, ..FileContext::NOTHING };

@@ -44,7 +44,6 @@ impl Example {
         text
     }
 
-    /// Returns the example as Markdown.
     pub fn markdown(&self) -> String {
         let mut text = format!(
             "For example (`{}`):\n\n```text\n{}\n```\n\n> {}\n",

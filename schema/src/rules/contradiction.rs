@@ -31,7 +31,6 @@ fn check_default(value: &Value<'_, '_>, low: &str, high: &'static str, report: &
     }
 }
 
-/// Returns a number, which may be written as a string.
 fn number(node: NodeRef<'_>) -> Option<f64> {
     node.text()?.trim().parse().ok()
 }

@@ -12,7 +12,6 @@ use crate::{
 /// Help for flags in a pattern.
 const REMOVE_FLAGS: &str = "remove the flags";
 
-/// Checks a pattern.
 pub(crate) fn check(pattern: &Pattern<'_>, format: &dyn Format, report: &mut Report) {
     let Pattern { lint_node, text, usage, compiled, .. } = pattern;
     let program = format.program();
@@ -86,7 +85,6 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether a character has a special meaning in patterns.
 fn is_special(letter: char) -> bool {
     r"\^$.|?*+()[]{}".contains(letter)
 }

@@ -20,7 +20,6 @@ pub(crate) fn in_settings(context: &Context<'_>, finding: Finding) -> Finding {
     finding.with_code(Code::InvalidSetting).with_severity(Severity::Error)
 }
 
-/// Returns the help that says what to write.
 fn what_to_write(shape: &Shape) -> String {
     let values: Vec<String> = shape.values().iter().map(|choice| shape::choice_label(choice.value)).collect();
     let example = shape.examples().first().map(|example| format!(", such as `{}`", shape::show(example)));

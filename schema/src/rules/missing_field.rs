@@ -12,7 +12,6 @@ use crate::{
 
 pub(crate) mod script;
 
-/// Reports a missing key.
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: String) -> Finding {
     let parent = at.parent().unwrap_or_default();
     let (shape, mapping) = (context.shape(&parent), context.node.find(&parent));

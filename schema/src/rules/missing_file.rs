@@ -15,10 +15,8 @@ use crate::{
 
 /// A path that does not exist.
 pub(crate) struct Missing {
-    /// Path in the message.
     pub(crate) path: String,
     pub(crate) severity: Severity,
-    /// Text before the path in its string.
     pub(crate) scheme: &'static str,
     /// Whether a file or a directory is missing.
     pub(crate) kind: FileKind,
@@ -88,7 +86,6 @@ impl Missing {
         }
     }
 
-    /// Returns the finding at the string with the path.
     pub(crate) fn at(&self, lint_node: &LintNode<'_>) -> Finding {
         let Missing { path, scheme, kind, near, root, note, creation, .. } = self;
         let words = match (near, root) {

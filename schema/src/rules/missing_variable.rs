@@ -16,7 +16,6 @@ use crate::{
 /// Help for a variable that is not expanded.
 pub(crate) const WRITE_VALUE: &str = "write the value itself";
 
-/// Checks a string with placeholders.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.text.filter(|text| text.contains('{')) else { return };
     let Some(syntax) = value.template().and_then(template_syntax::syntax) else { return };
@@ -86,7 +85,6 @@ fn check_half_written(lint_node: &LintNode<'_>, text: &str, names: &[&str], repo
     }
 }
 
-/// Returns the edits that replace a part of a string with a placeholder.
 fn placeholder(lint_node: &LintNode<'_>, written: &str, name: &str) -> Option<Vec<Edit>> {
     lint_node.with_part(&lint_node.part(written, 0), written, format!("{{{{{name}}}}}"))
 }

@@ -7,7 +7,6 @@ use crate::{
     walk::Value,
 };
 
-/// Checks the paths in a shell command.
 pub(crate) fn check_paths(value: &Value<'_, '_>, report: &mut Report) {
     let Some(command) = value.text.filter(|text| text.contains('\\')) else { return };
     for word in command.split_whitespace().filter(|word| is_path_of_windows(word)) {

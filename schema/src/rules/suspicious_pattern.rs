@@ -13,7 +13,6 @@ use crate::{
     problem::Code,
 };
 
-/// Checks a valid pattern.
 pub(crate) fn check(pattern: &Pattern<'_>, report: &mut Report) {
     let Pattern { lint_node, text, usage, compiled, .. } = pattern;
     // A pattern that the tool rejects is reported separately.

@@ -29,7 +29,6 @@ pub(crate) struct Unknown {
     severity: Severity,
     /// Consequence, or where the name was looked up.
     note: Option<String>,
-    /// Whether the name is a key.
     is_key: bool,
     /// Most similar name.
     near: Option<String>,
@@ -61,7 +60,6 @@ impl Unknown {
         Unknown { note: Some(note.into()), ..self }
     }
 
-    /// Marks the name as a key.
     pub(crate) fn key(self) -> Unknown {
         Unknown { is_key: true, ..self }
     }
@@ -86,7 +84,6 @@ impl Unknown {
         Unknown { otherwise: Otherwise::Only(note, name.to_owned()), ..self }
     }
 
-    /// Returns the help to change the name, and its edits.
     fn change(&self, lint_node: &LintNode<'_>, name: &str) -> (String, Option<Vec<Edit>>) {
         match self.is_key {
             true => (rename_title(name), lint_node.renamed(name)),
@@ -154,7 +151,6 @@ impl Defined {
         Defined::new(items.list(), (0..items.len()).map(own).collect::<Option<_>>()?)
     }
 
-    /// Returns the names of a kind in the contract at a path.
     fn in_contract(kind: &str, path: &str, files: &dyn Files) -> Option<Defined> {
         let file = SpecFile::ALL.iter().copied().find(|file| names::are_defined_in(*file, kind))?;
         let document = Document::read(std::str::from_utf8(&files.read(path).ok()?).ok()?, file.scalar_rules());

@@ -14,7 +14,6 @@ use super::unquoted_template;
 
 pub(crate) mod missing_space;
 
-/// A value of the wrong type.
 struct WrongType {
     /// Key of the value. `None` for an item of a list, and for the whole.
     key: Option<String>,

@@ -20,14 +20,12 @@ use super::{Answer, Script, Tokens, Turn};
 pub struct Line<T> {
     /// Line number of its start, from 1.
     pub number: usize,
-    /// The item.
     pub item: T,
 }
 
 /// A script, ready to be played.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lines {
-    /// Turns of each test.
     pub tasks: BTreeMap<String, Vec<Line<Turn>>>,
     /// Turns of all tests that `tasks` does not list. `None`: such tests break.
     pub default: Option<Vec<Line<Turn>>>,
@@ -63,7 +61,6 @@ impl Places {
         self.line_at(self.0.range_of(at).start)
     }
 
-    /// Adds their lines to the items of a list.
     pub(crate) fn numbered<T>(&self, list: &Pointer, items: Vec<T>) -> Vec<Line<T>> {
         let line = |(index, item)| Line { number: self.line_of(&list.index(index)), item };
         items.into_iter().enumerate().map(line).collect()

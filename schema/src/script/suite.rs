@@ -13,7 +13,6 @@ use crate::{
 pub(crate) struct Suite {
     /// Path of its main file.
     pub(crate) path: String,
-    /// Ids of its tasks.
     pub(crate) ids: HashSet<String>,
     /// Whether its `providers` contain the script.
     pub(crate) is_named: bool,

@@ -36,7 +36,6 @@ impl Branch {
         self.condition.get("type").and_then(Value::as_str) == Some("null")
     }
 
-    /// Whether the condition holds for a node.
     pub(super) fn holds<'d>(&self, node: NodeRef<'d>, known: &mut Tag<'d>) -> bool {
         if let Some((key, wanted)) = self.tag {
             let found = match known {
@@ -64,7 +63,6 @@ pub(super) fn of(part: &'static Keywords) -> Rc<[Branch]> {
     KNOWN.with_borrow_mut(|known| Rc::clone(known.entry(std::ptr::from_ref(part)).or_insert_with(read)))
 }
 
-/// Returns the key and the value that a condition requires.
 fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
     let properties = condition.get("properties")?.as_object()?;
     properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))

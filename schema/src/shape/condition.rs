@@ -64,7 +64,6 @@ fn number(node: NodeRef<'_>) -> Option<f64> {
     }
 }
 
-/// Whether a text matches a pattern of our schemas.
 pub(crate) fn matches(pattern: &'static str, text: &str) -> bool {
     with_pattern(pattern, |pattern| pattern.is_match(text)).unwrap_or(false)
 }

@@ -12,7 +12,6 @@ pub fn places_of(file: SpecFile, key: &str) -> &'static [KeyPath] {
     table(file).get(key).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns all keys of the format.
 pub fn all_keys(file: SpecFile) -> impl Iterator<Item = &'static str> {
     table(file).keys().copied()
 }
@@ -66,7 +65,6 @@ impl Shape {
     }
 }
 
-/// Returns the place of a pointer.
 pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<KeyPath> {
     let mut shape = Shape::of(file);
     let mut path = Vec::new();

@@ -15,15 +15,12 @@ pub enum Word {
     /// A string with placeholders, whose values come from the sibling mapping with this name, or from the dialect with
     /// this name.
     Template(&'static str),
-    /// A shell command.
     Shell,
     /// The name of something of this kind.
     Refers(&'static str),
-    /// The definition of a name of this kind. At a mapping, each key is a definition.
     Defines(&'static str),
 }
 
-/// What a compared text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compared {
     /// A name or a pattern, in which typographic quotes are a mistake.
@@ -43,17 +40,14 @@ pub(crate) struct NameWords {
     pub(crate) note: Option<&'static str>,
     /// Remedy.
     pub(crate) help: Option<&'static str>,
-    /// Whether the problem is a warning.
     pub(crate) is_warning: bool,
 }
 
 impl Shape {
-    /// Whether it has words for a duplicate or undefined name.
     pub(crate) fn has_name_words(&self) -> bool {
         self.keyword("x-name").is_some()
     }
 
-    /// Returns the words for a duplicate or undefined name.
     pub(crate) fn name_words(&self) -> NameWords {
         let Some(declared) = self.keyword("x-name") else { return NameWords::default() };
         NameWords {
@@ -153,7 +147,6 @@ impl Shape {
         self.keyword("x-at-most")?.as_str()
     }
 
-    /// Returns the problems that the type of the value, or its field, declares.
     pub(crate) fn problems(&self) -> impl Iterator<Item = &'static Value> {
         self.each("x-problems").filter_map(Value::as_array).flatten()
     }
@@ -200,12 +193,10 @@ impl Shape {
         self.keyword("x-in-quotes") == Some(&Value::Bool(true))
     }
 
-    /// Whether a number that may be in quotes is an integer.
     pub(crate) fn takes_integers(&self) -> bool {
         self.keyword("type").and_then(Value::as_array).is_some_and(|types| types.iter().any(|it| it == "integer"))
     }
 
-    /// Whether it declares anything that [`crate::declared`] reports.
     pub(crate) fn declares_problems(&self) -> bool {
         const KEYWORDS: [&str; 11] = [
             "x-problems", "x-literal", "x-non-empty", "x-no-effect-with", "x-only", "x-first-of", "x-expected",
@@ -214,7 +205,6 @@ impl Shape {
         self.parts.iter().flat_map(|part| part.keys()).any(|keyword| KEYWORDS.contains(&keyword.as_str()))
     }
 
-    /// Whether a string is the id of a model.
     pub fn is_model_id(&self) -> bool {
         self.keyword("x-model") == Some(&Value::Bool(true))
     }
@@ -262,7 +252,6 @@ impl Shape {
     }
 }
 
-/// Returns the strings of a list.
 fn texts(list: Option<&'static Value>) -> impl Iterator<Item = &'static str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }

@@ -32,12 +32,10 @@ pub struct Advice {
     pub form: Option<(&'static str, Option<&'static str>)>,
     /// Whether the key is only unnecessary.
     pub is_idle: bool,
-    /// Condition on the value.
     pub condition: Option<&'static Value>,
 }
 
 impl Shape {
-    /// Returns other names of the key with this shape.
     pub fn other_names(&self) -> Vec<OtherName> {
         let has = |part, keyword| keyword_of(part, keyword).is_some();
         let declares = |part: &&&'static Keywords| has(part, SYNONYMS) || has(part, OTHER_NAMES);
@@ -54,7 +52,6 @@ impl Shape {
         })
     }
 
-    /// Returns the values of a closed set, each with one of its other names.
     pub fn values_by_other_names(&self) -> impl Iterator<Item = (&'static str, OtherName)> {
         let choices = self.keyword("oneOf").and_then(Value::as_array).into_iter().flatten();
         choices.filter_map(Value::as_object).flat_map(|choice| {

@@ -18,7 +18,6 @@ use crate::{
     suite::HelpMode,
 };
 
-/// Action of a test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -34,22 +33,15 @@ pub enum Action {
     None,
 }
 
-/// Kinds of actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActionKind {
-    /// [`Action::Command`].
     Command,
-    /// [`Action::Prompt`].
     Prompt,
-    /// [`Action::Agent`].
     Agent,
-    /// [`Action::Trigger`].
     Trigger,
-    /// [`Action::None`].
     None,
 }
 
-/// A shell command.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommandAction {
     /// Node with the command.
@@ -78,7 +70,6 @@ pub struct PromptAction {
     /// Node with the name of the prompt.
     #[serde(skip)]
     pub at: Pointer,
-    /// Name of the prompt.
     pub prompt: String,
     /// Ids of the models to ask. The subject of an attempt is one of them.
     #[serde(skip)]
@@ -222,7 +213,6 @@ impl TriggerAction {
 pub enum TriggerKind {
     /// A skill, by a call to the gateway.
     Skill,
-    /// An agent, by its own program.
     Agent,
     /// A skill that runs a pipeline of stages.
     Pipeline,
@@ -237,7 +227,6 @@ impl From<&Action> for ActionKind {
 }
 
 impl Action {
-    /// Returns the kind of action.
     pub fn kind(&self) -> ActionKind {
         match self {
             Action::Command(_) => ActionKind::Command,
@@ -313,13 +302,11 @@ impl Action {
         KeyContent { dialect, subject, action: self, inputs }
     }
 
-    /// Returns the parts of the key.
     pub fn parts(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> Parts {
         parts::parts(&self.key_content(dialect, subject, inputs))
     }
 }
 
-/// Content of a key.
 #[derive(Serialize)]
 struct KeyContent<'a> {
     dialect: Dialect,

@@ -105,7 +105,6 @@ fn lexical(path: &str) -> String {
     format!("{root}{}", names.join("/"))
 }
 
-/// Whether a path is a directory or inside it.
 fn is_in(path: &str, directory: &str) -> bool {
     if directory.is_empty() {
         return !path.starts_with("..");
@@ -125,7 +124,6 @@ pub fn outputs_of(command: &str) -> BTreeSet<String> {
     outputs.filter_map(inside).collect()
 }
 
-/// Returns the paths in a command that are outside of the directory.
 pub fn outsiders_of(command: &str) -> BTreeSet<String> {
     words(command).iter().flat_map(|word| candidates(word)).filter_map(outside).map(str::to_owned).collect()
 }
@@ -190,7 +188,6 @@ fn words(command: &str) -> Vec<String> {
 #[derive(Default)]
 struct WordSplitter {
     ended: Vec<String>,
-    /// Word that has been started.
     word: Option<String>,
     /// Whether the next word is a redirection target.
     is_target: bool,

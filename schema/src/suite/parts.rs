@@ -14,7 +14,6 @@ pub type Parts = BTreeMap<String, String>;
 
 const DIGEST_BYTES: usize = 4;
 
-/// Splits a serializable value into parts.
 pub(super) fn parts(content: &impl Serialize) -> Parts {
     let mut found = Parts::new();
     collect(&serde_json::to_value(content).unwrap_or_default(), String::new(), &mut found);

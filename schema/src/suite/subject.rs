@@ -29,7 +29,6 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Creates the subject for a model, with a help mode in formats that have them.
     pub fn model(model: &str, mode: Option<HelpMode>) -> Subject {
         Subject::Model { model: model.to_owned(), mode }
     }

@@ -9,10 +9,8 @@ use crate::{
     suite::CaseFile,
 };
 
-/// Scheme of an entry that names files.
 pub const SCHEME: &str = "file://";
 
-/// Target of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// These files, relative to the directory of the main file, ordered by path, with symbolic links resolved.
@@ -77,12 +75,10 @@ impl Target {
     }
 }
 
-/// Whether an entry of a main file refers to a path, whether or not it exists.
 pub fn is_named(main: &Document, path: &str, files: &dyn Files) -> bool {
     !entries_to(main, path, files).is_empty()
 }
 
-/// Returns the entries of a main file that refer to a path, whether or not it exists.
 pub fn entries_to(main: &Document, path: &str, files: &dyn Files) -> Vec<std::ops::Range<usize>> {
     let tasks = main.root().and_then(|root| root.get("tasks"));
     let leads = |item: &NodeRef<'_>| {
@@ -168,7 +164,6 @@ pub fn read(path: &str, files: &dyn Files) -> Result<Arc<CaseFile>, String> {
     Ok(Arc::new(CaseFile { path: path.to_owned(), document: Document::read(text, rules()) }))
 }
 
-/// Returns the scalar rules of the format.
 pub(crate) fn rules() -> ScalarRules {
     Dialect::CLI_BENCH.scalar_rules()
 }

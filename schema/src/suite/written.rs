@@ -9,7 +9,6 @@ use crate::{
     validate::Definition,
 };
 
-/// A case as written.
 #[derive(Clone, Debug)]
 pub struct WrittenCase<'d> {
     /// Name of the case.
@@ -20,12 +19,10 @@ pub struct WrittenCase<'d> {
     pub at: Pointer,
     /// Whether the author disabled the case.
     pub skip: bool,
-    /// Kind of action.
     pub does: ActionKind,
 }
 
 impl WrittenCase<'_> {
-    /// Whether the case has preconditions.
     pub fn has_preconditions(&self) -> bool {
         let list = || self.node.get(Phase::Given.as_str());
         self.does == ActionKind::Trigger && list().is_some_and(|list| list.items().next().is_some())
@@ -50,7 +47,6 @@ pub fn written_cases(file: SpecFile, document: &Document) -> Vec<WrittenCase<'_>
     }
 }
 
-/// Returns the location of the list of cases.
 pub fn list_of_cases(file: SpecFile) -> Option<Pointer> {
     file.case_list().map(Definition::list_at)
 }
@@ -62,7 +58,6 @@ pub fn case_items(file: SpecFile, document: &Document) -> Option<impl Iterator<I
     Some(document.find(&at).into_iter().flat_map(NodeRef::items))
 }
 
-/// Returns the name of an item of the list of cases.
 pub fn name_of_item(file: SpecFile, node: NodeRef<'_>) -> Option<&str> {
     node.get(file.name_key())?.as_str().filter(|name| !name.is_empty())
 }

@@ -16,7 +16,6 @@ use crate::{
 pub(super) struct Violation {
     /// Location; for a missing key, that of the key.
     pub(super) at: Pointer,
-    /// Kind of the violation.
     pub(super) kind: ViolationKind,
 }
 
@@ -24,10 +23,11 @@ pub(super) struct Violation {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ViolationKind {
     /// Keys of the mapping at `outer` in a mapping with free keys, the first of which is at the location.
-    Swallowed { keys: Vec<String>, outer: Pointer },
-    /// An unknown key of the mapping.
+    Swallowed {
+        keys: Vec<String>,
+        outer: Pointer,
+    },
     UnknownKey(String),
-    /// A missing key.
     Missing(String),
     /// A value of the wrong type.
     Type,
@@ -43,7 +43,6 @@ pub(super) enum ViolationKind {
     EmptyText,
     /// An empty list or mapping.
     Empty,
-    /// A mapping with too many keys.
     TooMany,
     /// A string that does not match its pattern.
     Pattern,
@@ -86,14 +85,12 @@ pub(crate) struct Mapping<'d> {
     pub(crate) missing: Vec<&'static str>,
     /// Tag of the mapping, and its form.
     pub(crate) variant: Option<(&'static str, &'static str)>,
-    /// Its forms.
     forms: Vec<Variant>,
     /// Whether an unknown key would be a lost assertion.
     pub(crate) claims: bool,
 }
 
 impl Mapping<'_> {
-    /// Returns the values of the tag of the forms with a key.
     pub(crate) fn forms_with(&self, key: &str) -> Vec<&'static str> {
         self.forms.iter().filter(|form| form.shape.has_field(key)).filter_map(|form| Some(form.tag?.1)).collect()
     }
@@ -201,7 +198,6 @@ impl<'d> Context<'d> {
         }
     }
 
-    /// Returns the place of a mapping in the kind of file.
     fn place_in_file(&self, at: &Pointer) -> Option<KeyPath> {
         shape::place_of(self.file, &self.base.join(at))
     }

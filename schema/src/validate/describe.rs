@@ -27,7 +27,6 @@ pub(crate) fn describe(node: NodeRef<'_>) -> String {
     }
 }
 
-/// Returns the name of a type with its article.
 pub(crate) fn with_article(label: &str) -> String {
     match label.chars().next() {
         Some('`') => label.to_owned(),

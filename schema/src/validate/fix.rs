@@ -9,7 +9,6 @@ use crate::{
     shape::{self, Field, Need, Shape, Type, Word, scalar, show},
 };
 
-/// Returns the help to rename a key.
 pub(crate) fn rename_title(name: &str) -> String {
     format!("rename it to `{name}`")
 }
@@ -22,7 +21,6 @@ pub(crate) fn split_into(items: usize) -> String {
     }
 }
 
-/// Returns the fix, created by `fix`, that replaces a value.
 pub(crate) fn written(node: NodeRef<'_>, words: String, fix: impl FnOnce(String, Vec<Edit>) -> Fix) -> Option<Fix> {
     let edits = edit::rewrite(node, words.clone())?;
     Some(fix(format!("write `{words}`"), edits))
@@ -49,7 +47,6 @@ pub(crate) fn insert(
     Some(if only { Fix::safe(title, edits) } else { Fix::suggestion(title, edits) })
 }
 
-/// Returns the fix that moves a key under its sibling `child`.
 pub(crate) fn below(mapping: NodeRef<'_>, key: &str, child: &str) -> Option<Fix> {
     Some(Fix::guess(format!("move it under `{child}`"), edit::below(mapping, key, child)?))
 }
@@ -239,7 +236,6 @@ fn says_how_many(text: &str) -> bool {
     WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a shape is that of a name.
 fn holds_names(shape: &Shape) -> bool {
     matches!(shape.word(), Some(Word::Refers(_) | Word::Defines(_)))
         || shape.shares().is_some()
@@ -249,7 +245,6 @@ fn holds_names(shape: &Shape) -> bool {
 /// Maximum number of bytes of a string to quote in a title.
 const LONGEST_SHOWN: usize = 60;
 
-/// Returns the fix that makes a list of a single value.
 pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     if node.shape() == NodeShape::Mapping && !edit::is_flow(node) {
         return Some(Fix::safe("begin each item with `- `", edit::as_items(node)?));
@@ -268,13 +263,11 @@ pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
     Some(fix(title, edit::as_list(node, &items)?))
 }
 
-/// Returns the fix that splits an item of a list with several keys into items with one key each.
 pub(crate) fn split(item: NodeRef<'_>) -> Option<Fix> {
     let edits = edit::split_item(item)?;
     Some(Fix::safe(split_into(edits.len() + 1), edits))
 }
 
-/// Returns the known value of a key, or a valid initial value.
 fn value_of(key: &str, shape: &Shape, depth: usize, known: &[(&str, String)]) -> Option<String> {
     let value = known.iter().find(|(name, _)| *name == key).map(|(_, value)| value.clone());
     value.or_else(|| placeholder(shape, depth, known))

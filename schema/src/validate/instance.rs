@@ -14,7 +14,6 @@ use crate::document::{Members, Plain};
 #[derive(Debug)]
 pub(super) enum Yaml {}
 
-/// A member of a mapping.
 type Member<'a> = (Cow<'a, str>, Plain<'a>);
 
 impl Json for Yaml {

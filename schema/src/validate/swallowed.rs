@@ -70,7 +70,6 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the place of a key of the mapping at `outer` that is in a mapping with free keys below `within`.
     fn swallowed_below(&self, outer: &Pointer, within: &Pointer, key: &str, depth: usize) -> Option<Pointer> {
         let mapping = self.node.find(within).filter(|node| node.shape() == NodeShape::Mapping)?;
         mapping.entries().filter(|entry| entry.value.alias().is_none()).find_map(|entry| {

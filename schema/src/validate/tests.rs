@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use super::*;
 use crate::document::ScalarRules;
 
-/// Returns the errors of one validator for the whole.
 fn of_whole(document: &Document) -> BTreeSet<String> {
     let mut schema = SpecFile::KINDLM.schema().clone();
     for keyword in ["$id", "if", "then"] {
@@ -25,7 +24,6 @@ fn of_whole(document: &Document) -> BTreeSet<String> {
     names(&Pointer::root(), &findings)
 }
 
-/// Returns the errors of the validators for the parts.
 fn of_parts(document: &Document) -> BTreeSet<String> {
     let file = SpecFile::KINDLM;
     let mut parts = vec![(Pointer::root(), document.root().unwrap(), Definition::Root(file))];

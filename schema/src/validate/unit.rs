@@ -8,14 +8,11 @@ use crate::{
 
 use super::fix;
 
-/// Unit of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Milliseconds,
     Seconds,
-    /// 0 to 1.
     Share,
-    /// 0 to 100.
     Percent,
     /// An amount of money.
     Dollars,

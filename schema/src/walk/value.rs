@@ -19,7 +19,6 @@ pub struct Value<'w, 'd> {
     pub(crate) node: NodeRef<'d>,
     /// Its text, if it is a string.
     pub(crate) text: Option<&'d str>,
-    /// Key of the value.
     key: Option<NodeRef<'d>>,
     /// Nearest enclosing key, including that of the list; empty at the root.
     pub(crate) name: &'w str,
@@ -29,9 +28,7 @@ pub struct Value<'w, 'd> {
     shape: OnceCell<Option<Shape>>,
 }
 
-/// Location of a value.
 enum ValueLocation<'w, 'd> {
-    /// The root of a definition.
     Root(Definition),
     /// Inside another value.
     In(&'w Value<'w, 'd>, Step<'w>),
@@ -178,7 +175,6 @@ impl<'w, 'd> Value<'w, 'd> {
         if Meaning::of(self.file()).is_limited { self.shape()?.template_names() } else { None }
     }
 
-    /// Returns the kind of file.
     pub(crate) fn file(&self) -> SpecFile {
         match &self.place {
             ValueLocation::Root(definition) => definition.file(),
@@ -194,7 +190,6 @@ impl<'w, 'd> Value<'w, 'd> {
         }
     }
 
-    /// Returns the value that it is in.
     pub(crate) fn holder(&self) -> Option<&Value<'w, 'd>> {
         match &self.place {
             ValueLocation::Root(_) => None,
@@ -256,7 +251,6 @@ impl<'w, 'd> Value<'w, 'd> {
         }
     }
 
-    /// Returns the node with its location.
     pub(crate) fn lint_node(&self) -> LintNode<'d> {
         LintNode { node: self.node, key: self.key, at: self.at() }
     }

@@ -21,7 +21,6 @@ const AUXILIARIES: &[&str] = &["was", "is", "be", "been", "are", "were", "does",
 /// Length from which a word is rarely mistaken for another one.
 const LONG: usize = 4;
 
-/// Words that set a bound, with the opposite bound after each.
 const BOUNDS: [(&str, &str); 6] = [
     ("min", "max"),
     ("max", "min"),
@@ -85,7 +84,6 @@ pub(super) fn opposite_of<'c>(written: &str, names: &[&'c str]) -> Option<&'c st
     names.iter().find(|name| is_opposite(&Sense::of(name))).copied()
 }
 
-/// Returns the names in which one bound is the other one.
 fn with_other_bound(name: &str) -> impl Iterator<Item = String> {
     let words = words(name);
     (0..words.len()).filter_map(move |index| {
@@ -188,7 +186,6 @@ fn is_anagram(one: &str, other: &str) -> bool {
     one.len() > 2 && sorted(one) == sorted(other)
 }
 
-/// Whether both texts have numbers that differ.
 pub(super) fn have_other_numbers(one: &str, other: &str) -> bool {
     let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
     let (one, other) = (digits(one), digits(other));
@@ -196,7 +193,6 @@ pub(super) fn have_other_numbers(one: &str, other: &str) -> bool {
     is_number && one.trim_start_matches('0') != other.trim_start_matches('0')
 }
 
-/// Returns the words of a name, in lower case.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_small = false;

@@ -98,7 +98,6 @@ fn innermost(text: &str) -> Option<char> {
     open.pop()
 }
 
-/// Returns the closing character that a value lacks.
 fn unclosed(blamed: &str) -> Option<char> {
     let in_brackets = blamed.starts_with(['[', '{']);
     let value = blamed.split_once(": ").filter(|_| !in_brackets).map_or(blamed, |(_, value)| value).trim_start();

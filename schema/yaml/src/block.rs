@@ -43,7 +43,6 @@ pub struct Block {
     pub(super) directives: Vec<usize>,
     /// Whether its text contains two less-than signs, which a key that merges consists of.
     pub(super) has_merge: bool,
-    /// Whether its text contains a tab.
     pub(super) has_tab: bool,
     memos: Memos,
 }
@@ -66,7 +65,6 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// Returns the possible kinds of its root.
     fn root(self) -> Root {
         match self {
             BlockKind::Whole | BlockKind::Stray => Root::Any,
@@ -97,7 +95,6 @@ pub(super) struct Duplicate {
 }
 
 impl Block {
-    /// Parses one piece.
     pub(super) fn parse(text: &str, kind: BlockKind, rules: ScalarRules) -> Block {
         let mut block = Block {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
@@ -262,7 +259,6 @@ impl Block {
         self.id
     }
 
-    /// Returns the number of its items.
     pub fn item_count(&self) -> usize {
         match (self.kind, self.root.as_ref().map(|root| &root.kind)) {
             (BlockKind::Item | BlockKind::MisplacedItem, Some(NodeKind::Sequence(items))) => items.len(),
@@ -270,7 +266,6 @@ impl Block {
         }
     }
 
-    /// Returns the key of one of its entries, as written.
     pub(super) fn key_of(&self, entry: usize) -> String {
         match self.root.as_ref().map(|root| &root.kind) {
             Some(NodeKind::Mapping(entries)) => {
@@ -414,7 +409,6 @@ impl Survey<'_> {
     }
 }
 
-/// Returns a scalar key, as written.
 fn key_text(key: &Node) -> Option<&str> {
     match &key.kind {
         NodeKind::Scalar { value, .. } => Some(value),

@@ -23,7 +23,6 @@ pub(crate) struct Span {
     pub kind: SpanKind,
 }
 
-/// Kinds of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SpanKind {
     /// Comments and the `---` before the first entry.
@@ -32,7 +31,6 @@ pub(crate) enum SpanKind {
     Entry,
     /// The `key:` of a top-level list whose items are separate pieces.
     Head,
-    /// An item of such a list.
     Item,
     /// An item whose dash is not aligned with the list's other dashes.
     MisplacedItem,

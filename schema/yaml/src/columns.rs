@@ -50,7 +50,6 @@ impl Fault {
     }
 }
 
-/// The column of an open collection.
 pub(crate) struct OpenColumn {
     pub column: usize,
     pub is_dash: bool,
@@ -101,7 +100,6 @@ pub(crate) fn indent_at(text: &str, line: &Range<usize>) -> usize {
     line.len() - text[line.clone()].trim_start_matches(' ').len()
 }
 
-/// Returns the next line with content.
 fn next_line(text: &str, from: usize) -> Option<&str> {
     let has_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     text[from..].split('\n').skip(1).find(has_content)

@@ -46,7 +46,6 @@ impl<'t> Draft<'t> {
         draft
     }
 
-    /// Returns the position in the text as written.
     pub(super) fn written(&self, at: usize) -> usize {
         let Some(last) = self.changes.partition_point(|change| change.new.start <= at).checked_sub(1) else {
             return at;
@@ -56,13 +55,11 @@ impl<'t> Draft<'t> {
         floor_boundary(self.written, place)
     }
 
-    /// Returns a node with its positions in the text as written.
     pub(super) fn written_node(&self, mut node: Node) -> Node {
         node.move_places(&|at| self.written(at));
         node
     }
 
-    /// Returns a fault with its positions in the text as written.
     pub(super) fn written_fault(&self, mut fault: Fault) -> Fault {
         let written = |range: &Range<usize>| self.written(range.start)..self.written(range.end);
         fault.range = written(&fault.range);

@@ -313,7 +313,6 @@ impl Builder<'_> {
     }
 }
 
-/// Returns the `|` or `>` of a block scalar whose content begins at `content`.
 fn block_header(text: &str, content: usize, mark: char) -> Option<usize> {
     let before = text.get(..content)?.trim_end();
     let line = before.rfind('\n').map_or(0, |end| end + 1);

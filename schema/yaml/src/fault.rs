@@ -10,9 +10,7 @@ use super::{
 /// A part of the text that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The kind of fault.
     pub kind: FaultKind,
-    /// The range of the fault.
     pub range: Range<usize>,
     /// Advice, if the general remedy of the kind does not help.
     pub advice: Option<Advice>,
@@ -20,7 +18,6 @@ pub struct Fault {
     pub rewrite: Option<Box<Rewrite>>,
 }
 
-/// Kinds of faults in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The text is longer than [`crate::MAX_BYTES`].
@@ -29,7 +26,6 @@ pub enum FaultKind {
     LineTooLong,
     /// Nested deeper than [`crate::MAX_NESTING`].
     NestedTooDeep,
-    /// Nested too deep to be read in pieces, as a text with other faults is.
     NestedTooDeepToRecover,
     /// Reading further would take too long.
     TooDamaged,
@@ -40,7 +36,6 @@ pub enum FaultKind {
     SecondDocument,
     /// `---` below the indicator of a block scalar, whose text it ends.
     MarkerInBlockText,
-    /// `...` ends the document.
     DocumentEnd,
     /// A line after the end of the document.
     BehindDocument,
@@ -58,9 +53,7 @@ pub enum FaultKind {
     },
     /// A key that appears twice in one mapping.
     DuplicateKey {
-        /// The key.
         key: String,
-        /// The mapping.
         mapping: Pointer,
         /// The bytes of the first of the two.
         first: Range<usize>,
@@ -76,7 +69,6 @@ pub enum FaultKind {
     EmptyItem,
     /// A comma or the closing bracket is missing.
     ExpectedSeparator {
-        /// The closing bracket.
         close: char,
     },
     /// A key at a place where none is allowed.
@@ -89,17 +81,11 @@ pub enum FaultKind {
     MisalignedDash,
     /// A line that does not belong to any key.
     OutsideKeys,
-    /// A missing key before a colon.
     MissingKey,
-    /// A missing colon after this word.
     MissingColon(String),
-    /// A missing space after a colon.
     MissingSpaceBehindColon,
-    /// A no-break space after a colon.
     NoBreakSpaceBehindColon,
-    /// A missing space after a dash.
     MissingSpaceBehindDash,
-    /// A missing space before `#`.
     MissingSpaceBeforeComment,
     /// A missing dash before an item that begins with these words.
     MissingDash(String),
@@ -110,7 +96,6 @@ pub enum FaultKind {
     /// A bracketed value that continues into another entry.
     BracketsReachInto,
 
-    /// A tab in the indentation.
     Tab,
     /// A character that looks like a space.
     ForeignBlank {
@@ -126,7 +111,6 @@ pub enum FaultKind {
         /// The column of the lines that it belongs to.
         column: usize,
     },
-    /// A line that is not indented deep enough.
     NotDeepEnough,
 
     /// A bracket or brace without its end.
@@ -137,22 +121,16 @@ pub enum FaultKind {
     UnclosedQuotes,
     /// This closing character is missing.
     Unclosed(char),
-    /// Text after closing quotes.
     TextBehindQuotes,
-    /// Text after this closing quote.
     TextBehindQuote(char),
     /// A comma after a value in block style.
     TrailingComma,
-    /// Text after a value in brackets.
     TextBehindBrackets {
-        /// The opening bracket.
         open: char,
     },
     /// This quote ends the string too early.
     QuoteWithinText(char),
-    /// This escape is not valid.
     InvalidEscape(String),
-    /// Several invalid escapes.
     InvalidEscapes,
     /// An unquoted string that contains `: `.
     ColonWithoutQuotes,
@@ -170,7 +148,6 @@ pub enum FaultKind {
     AnchorSign,
     /// An unquoted string that begins with `? `.
     KeySign,
-    /// Text after `|` or `>`.
     BlockTextSign(char),
     /// An unquoted string that begins with a reserved character.
     ReservedSign(char),
@@ -180,7 +157,6 @@ pub enum FaultKind {
     MissingAnchorName,
     /// `!` without a tag.
     InvalidTag,
-    /// `-` directly before a bracket.
     DashBeforeBracket,
     /// A block scalar whose text begins next to its indicator.
     BlockTextHeader,
@@ -197,9 +173,7 @@ pub enum FaultKind {
 pub enum BlankPlace {
     /// Before a line.
     Indentation,
-    /// After a dash.
     BehindDash,
-    /// After a colon.
     BehindColon,
 }
 
@@ -208,11 +182,9 @@ pub enum BlankPlace {
 pub enum Advice {
     /// Start the text below the indicator.
     BeginBelow,
-    /// Quote all lines of the string.
     QuoteAllLines,
 }
 
-/// Classes of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultClass {
     /// The text is not YAML.
@@ -223,7 +195,6 @@ pub enum FaultClass {
     Limit,
     /// A key appears twice.
     DuplicateKey,
-    /// An alias has no anchor.
     UnknownAlias,
     /// The bytes are not valid text.
     Encoding,
@@ -232,7 +203,6 @@ pub enum FaultClass {
 /// A corrected text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
-    /// The range to replace.
     pub range: Range<usize>,
     /// The replacement.
     pub text: String,
@@ -242,10 +212,8 @@ pub struct Rewrite {
     pub kind: RewriteKind,
 }
 
-/// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RewriteKind {
-    /// The text.
     Text,
     /// The text, in which a placeholder in braces was read as a mapping.
     Template,
@@ -255,11 +223,8 @@ pub enum RewriteKind {
     Blanks,
     /// The tabs of the indentation, to this many columns.
     Tabs(usize),
-    /// A missing space.
     Space,
-    /// A comma, which is removed.
     Comma,
-    /// A missing dash.
     Dash,
 }
 
@@ -282,12 +247,10 @@ impl Fault {
         Fault { kind, range, advice: None, rewrite: None }
     }
 
-    /// Returns the fault with a rewrite.
     pub(crate) fn with_rewrite(self, rewrite: Rewrite) -> Fault {
         Fault { rewrite: Some(Box::new(rewrite)), ..self }
     }
 
-    /// Returns the fault with advice.
     pub(crate) fn with_advice(self, advice: Advice) -> Fault {
         Fault { advice: Some(advice), ..self }
     }
@@ -300,7 +263,6 @@ impl Fault {
         self
     }
 
-    /// Returns the class of the fault.
     pub fn class(&self) -> FaultClass {
         match self.kind {
             FaultKind::FileTooLarge | FaultKind::LineTooLong | FaultKind::NestedTooDeep => return FaultClass::Limit,
@@ -341,12 +303,10 @@ impl Fault {
         blanks.contains('\t').then(|| Fault::tab(range))
     }
 
-    /// Returns the fault of tabs in the indentation.
     pub(super) fn tab(range: Range<usize>) -> Fault {
         Fault::new(range, FaultKind::Tab)
     }
 
-    /// Returns the fault of tabs in the indentation, with the intended column.
     pub(super) fn tab_for(text: &str, blanks: Range<usize>, column: usize) -> Fault {
         let tabs = &text[blanks.clone()];
         let first = blanks.start + tabs.find('\t').unwrap_or_default();

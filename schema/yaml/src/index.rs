@@ -7,7 +7,6 @@ use smol_str::SmolStr;
 
 use super::{Block, BlockKind, ScalarRules, tree::NodeKind};
 
-/// An index of a document.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     pub(super) entries: Vec<IndexEntry>,

@@ -15,7 +15,6 @@ use super::{
     tree::{Entry, Node, NodeKind},
 };
 
-/// Separates the items of all lists below a node, and returns the faults.
 pub(super) fn separate(root: &mut Node, text: &str) -> Vec<Fault> {
     let mut separator = Separator { text, faults: Vec::new() };
     separator.node(root);

@@ -132,7 +132,6 @@ pub(super) fn blank(text: &mut String, range: Range<usize>) {
     text.replace_range(range, &blanks);
 }
 
-/// Returns the nearest character boundary at or before an offset.
 pub(crate) fn floor_boundary(text: &str, mut offset: usize) -> usize {
     while !text.is_char_boundary(offset) {
         offset -= 1;

@@ -145,7 +145,6 @@ impl Document {
         Document::read_rope(Rope::from_str(text), rules)
     }
 
-    /// Returns the same for a rope.
     pub fn read_rope(text: Rope, rules: ScalarRules) -> Document {
         let mut document = Document::unread_rope(text, rules);
         document.refresh();
@@ -231,7 +230,6 @@ impl Document {
             && self.whole_fault == other.whole_fault
     }
 
-    /// Applies the result of reading the whole.
     fn apply_whole(&mut self, text: &str, whole: Result<Parsed, SyntaxError>) {
         if self.is_whole() {
             return;
@@ -264,7 +262,6 @@ impl Document {
         }
     }
 
-    /// Replaces all blocks.
     fn adopt(&mut self, blocks: Vec<Arc<Block>>) {
         let starts = blocks.iter().scan(0, |end, block| Some(std::mem::replace(end, *end + block.length)));
         self.starts = Arc::new(starts.collect());
@@ -272,7 +269,6 @@ impl Document {
         self.blocks = Arc::new(blocks);
     }
 
-    /// Returns the text.
     pub fn text(&self) -> &Rope {
         &self.text
     }
@@ -288,7 +284,6 @@ impl Document {
         self.text.get_byte_slice(range).map(|part| String::from(part).into())
     }
 
-    /// Returns the rules by which plain scalars are read.
     pub fn rules(&self) -> ScalarRules {
         self.rules
     }
@@ -303,12 +298,10 @@ impl Document {
         node.block().map(|block| (self.start_of(block), &self.blocks[block]))
     }
 
-    /// Returns the range of the block around a position.
     pub fn block_around(&self, at: usize) -> Range<usize> {
         self.around(at).map_or(0..0, |number| self.extent_of(number))
     }
 
-    /// Returns the start of a block.
     fn start_of(&self, number: usize) -> usize {
         self.starts[number]
     }
@@ -318,7 +311,6 @@ impl Document {
         self.starts.partition_point(|start| *start <= at).checked_sub(1)
     }
 
-    /// Returns the range of a block.
     fn extent_of(&self, number: usize) -> Range<usize> {
         let start = self.start_of(number);
         start..start + self.blocks[number].length
@@ -341,14 +333,12 @@ impl Document {
         self.around(start).filter(|number| self.start_of(*number) == start)
     }
 
-    /// Returns the block of an item that is alone in it, and its start.
     pub fn own_block(&self, item: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         let number = item.block()?;
         let block = &self.blocks[number];
         (block.item_count() == 1).then(|| (self.start_of(number), block))
     }
 
-    /// Returns the end of an item, including stray lines after it.
     pub fn end_with_strays(&self, item: NodeRef<'_>) -> usize {
         let Some(block) = item.block().filter(|block| self.blocks[*block].item_count() == 1) else {
             return item.range().end;
@@ -422,7 +412,6 @@ impl Document {
         names
     }
 
-    /// Returns whether an anchor precedes an alias.
     fn is_defined(&self, alias: &Name, block: usize) -> bool {
         self.index.anchors.get(&alias.name).is_some_and(|places| {
             places.iter().take_while(|&&place| place <= block).any(|&place| {
@@ -469,7 +458,6 @@ impl Document {
         }
     }
 
-    /// Returns the pointer of a block's node, given its pointer within the block.
     fn base_of(&self, block: usize, relative: &Pointer) -> Pointer {
         if !matches!(self.blocks[block].kind, BlockKind::Item | BlockKind::MisplacedItem) {
             return relative.clone();
@@ -486,7 +474,6 @@ impl Document {
         steps.fold(base.index(index), |pointer, step| pointer.step(&step))
     }
 
-    /// Returns whether the text contains a tab.
     pub fn has_tab(&self) -> bool {
         self.index.has_tab
     }

@@ -19,7 +19,6 @@ pub enum Encoding {
 /// A position as in an editor; both count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineColumn {
-    /// The line.
     pub line: usize,
     /// The column, in units of an [`Encoding`].
     pub column: usize,
@@ -97,7 +96,6 @@ impl<'t> Lines<'t> {
         offset
     }
 
-    /// Returns the positions of a range.
     pub fn places(&self, range: Range<usize>) -> Range<LineColumn> {
         self.place(range.start)..self.place(range.end)
     }
@@ -111,7 +109,6 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// Returns whether a range is on one line.
 pub(crate) fn is_on_one_line(text: &Rope, range: &Range<usize>) -> bool {
     let (chunk, start, ..) = text.chunk_at_byte(range.start);
     match chunk.as_bytes().get(range.start - start..range.end - start) {

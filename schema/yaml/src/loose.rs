@@ -54,7 +54,6 @@ fn without_line_ends(text: &str, error: &SyntaxError) -> Option<Parsed> {
     None
 }
 
-/// Returns the quoted string after `from` that contains an offset, or ends a line before it.
 fn quoted_around(text: &str, from: usize, offset: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -94,7 +93,6 @@ fn end_of_quoted(bytes: &[u8], start: usize, quote: u8) -> Option<usize> {
     None
 }
 
-/// Gives the strings at these ranges their folded meaning.
 fn fold(node: &mut Node, text: &str, loose: &[Range<usize>]) {
     let range = node.range();
     match &mut node.kind {

@@ -97,7 +97,6 @@ pub enum Way<'w> {
 }
 
 impl Way<'_> {
-    /// Returns the pointer to the node.
     pub fn pointer(&self) -> Pointer {
         match self {
             Way::Root => Pointer::root(),
@@ -122,7 +121,6 @@ impl Pointer {
         }
     }
 
-    /// Returns the pointer to the member `key`.
     pub fn key(&self, key: &str) -> Pointer {
         let numeric_keys = match number(key) {
             None => self.numeric_keys.clone(),
@@ -136,7 +134,6 @@ impl Pointer {
         Pointer { text: joined(&[&self.text, "/", &key]), numeric_keys }
     }
 
-    /// Returns the pointer to the item `index`, from 0.
     pub fn index(&self, index: usize) -> Pointer {
         let mut digits = [0; MAX_DIGITS];
         let (mut first, mut rest) = (MAX_DIGITS, index);
@@ -149,7 +146,6 @@ impl Pointer {
         Pointer { text: joined(&[&self.text, "/", digits]), numeric_keys: self.numeric_keys.clone() }
     }
 
-    /// Returns the pointer extended by a step.
     pub fn step(&self, step: &Step<'_>) -> Pointer {
         match step {
             Step::Key(key) => self.key(key),
@@ -167,7 +163,6 @@ impl Pointer {
         Pointer { text: joined(&[&self.text, &relative.text]), numeric_keys }
     }
 
-    /// Returns the steps from the root.
     pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         self.text.match_indices('/').map(|(at, _)| self.step_at(at + 1))
     }

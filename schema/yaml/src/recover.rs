@@ -23,7 +23,6 @@ use crate::ScalarRules;
 pub(crate) struct Recovered {
     /// The tree without damaged parts.
     pub root: Option<Node>,
-    /// At least one fault.
     pub faults: Vec<Fault>,
 }
 
@@ -45,7 +44,6 @@ pub(crate) fn recover(text: &str, rules: ScalarRules, error: &SyntaxError) -> Re
     Recovered { root, faults }
 }
 
-/// Returns the node that a rewrite puts in place of a value.
 fn node_of(rewrite: &Rewrite) -> Option<Node> {
     let mut meant = parse(&rewrite.text, ScalarRules::Yaml12).ok()?.root?;
     if rewrite.kind == RewriteKind::Comma {
@@ -198,7 +196,6 @@ impl Reader {
         Some(Node::new(first.start..rest.end, NodeKind::Mapping(all)))
     }
 
-    /// Returns whether entries begin with the same key as the item above them.
     fn begins_alike(&self, items: &[Node], found: &[Entry]) -> bool {
         let Some(Node { kind: NodeKind::Mapping(entries), .. }) = items.last() else { return false };
         let name = |entry: &Entry| self.work[entry.key.range()].to_owned();
@@ -256,7 +253,6 @@ impl Reader {
         None
     }
 
-    /// Reads a piece that is unreadable as a whole.
     fn damaged(&mut self, piece: Range<usize>, is_list: bool, error: &SyntaxError, depth: usize) -> Option<Node> {
         let head = line_at(&self.work, piece.start);
         let head_end = head.end.min(piece.end);

@@ -26,12 +26,10 @@ const MAX_PARSED_BYTES: usize = 256 * 1024;
 /// Maximum number of lines above the one where the parser stopped that are searched for the typo.
 const MAX_LINES_ABOVE: usize = 64;
 
-/// The possible roots of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Root {
     /// Any node.
     Any,
-    /// A mapping.
     Mapping,
     /// A list.
     Sequence,
@@ -95,7 +93,6 @@ struct Attempt {
 }
 
 impl Attempt {
-    /// Returns the position that it reached.
     fn reach(&self) -> usize {
         self.stop.unwrap_or(usize::MAX)
     }
@@ -112,7 +109,6 @@ impl<'t> Mending<'t> {
         Some(parse(text, self.rules).map(|parsed| parsed.root))
     }
 
-    /// Reads the text with these faults corrected.
     fn attempt(&mut self, faults: &[Fault]) -> Option<Attempt> {
         let draft = self.draft(faults);
         Some(match self.parse(&draft.text)? {

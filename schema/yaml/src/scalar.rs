@@ -1,6 +1,5 @@
 //! The meaning of plain scalars: the core schema of YAML 1.2, and YAML 1.1 as PyYAML reads it.
 
-/// The rules for the meaning of plain scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScalarRules {
     /// YAML 1.1 as PyYAML reads it: `yes` is a boolean, `012` is ten, `2024-01-01` is a date; merge keys apply.
@@ -20,7 +19,6 @@ impl ScalarRules {
         }
     }
 
-    /// Returns whether scalars are read as PyYAML does.
     pub(crate) fn is_yaml11(self) -> bool {
         match self {
             ScalarRules::Yaml11 => true,
@@ -31,12 +29,9 @@ impl ScalarRules {
 
 use super::tree::Style;
 
-/// The meaning of a scalar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
-    /// Null.
     Null,
-    /// A boolean.
     Bool(bool),
     /// An integer that fits.
     Int(i64),
@@ -266,7 +261,6 @@ fn float11(value: &str) -> Option<Scalar> {
     Some(Scalar::Float(if negative { -number } else { number }))
 }
 
-/// `[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+`, with a fraction `[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*`.
 fn sexagesimal(unsigned: &str, negative: bool, with_fraction: bool) -> Option<Scalar> {
     let minutes = unsigned.split_once(':')?.1;
     if minutes.split('.').next()?.contains('_') {

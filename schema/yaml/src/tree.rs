@@ -12,7 +12,6 @@ pub struct Node {
     end: u32,
     /// Its anchor and its tag. Few nodes have one.
     pub(super) properties: Option<Box<Properties>>,
-    /// The kind of node.
     pub kind: NodeKind,
 }
 
@@ -23,14 +22,12 @@ pub(super) struct Properties {
     tag: Option<Box<str>>,
 }
 
-/// The four kinds of node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
     /// Text with its style; its meaning (a number, null) depends on the dialect.
     Scalar {
         /// The text after YAML's escapes and folding. Most are short and need no allocation.
         value: SmolStr,
-        /// The style in the file.
         style: Style,
     },
     /// A list.
@@ -44,24 +41,18 @@ pub enum NodeKind {
 /// One `key: value` of a mapping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The key.
     pub key: Node,
     /// The value; an empty plain scalar directly after the colon if there is none.
     pub value: Node,
 }
 
-/// Styles of scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// Unquoted.
     Plain,
-    /// `'…'`
     SingleQuoted,
-    /// `"…"`
     DoubleQuoted,
-    /// `|`
     Literal,
-    /// `>`
     Folded,
 }
 
@@ -88,12 +79,10 @@ impl Node {
         self
     }
 
-    /// Moves its start.
     pub(super) fn set_start(&mut self, start: usize) {
         self.start = in_32_bits(start);
     }
 
-    /// Moves its end.
     pub(super) fn set_end(&mut self, end: usize) {
         self.end = in_32_bits(end);
     }
@@ -128,7 +117,6 @@ impl Node {
         self.move_places(&|at| at + distance);
     }
 
-    /// Maps all positions with `moved`.
     pub(super) fn move_places(&mut self, moved: &impl Fn(usize) -> usize) {
         let Range { start, end } = self.range();
         (self.start, self.end) = (in_32_bits(moved(start)), in_32_bits(moved(end)));

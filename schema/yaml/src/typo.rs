@@ -76,7 +76,6 @@ pub(super) struct TabRun {
 }
 
 impl TabRun {
-    /// Returns the run of a line.
     pub(super) fn around(text: &str, line: &Range<usize>) -> Option<TabRun> {
         let mut blanks = vec![tabs(text, line)?];
         let mut start = line.start;
@@ -278,7 +277,6 @@ pub(super) fn is_bare(text: &str, at: usize) -> bool {
     !words.is_empty() && !is_dash(words) && !is_entry && !words.contains(char::is_whitespace)
 }
 
-/// Returns the next line with content.
 pub(super) fn below(text: &str, line: &Range<usize>) -> Option<Range<usize>> {
     let mut end = line.end;
     while end < text.len() {
@@ -361,7 +359,6 @@ fn has_item(text: &str, line: &Range<usize>, column: usize) -> bool {
     first.is_some_and(|line| indent_at(text, &line) == column && is_dash(&text[line.start + column..line.end]))
 }
 
-/// Returns whether an item that begins with a key, with its dash in a column, is near a line.
 fn has_item_like(text: &str, line: &Range<usize>, column: usize, key: &str) -> bool {
     let is_alike = |line: &Range<usize>| {
         indent_at(text, line) == column

@@ -72,7 +72,6 @@ impl Document {
 mod tests {
     use crate::{BlockKind, Document, ScalarRules};
 
-    /// Returns the start and the kind of each block.
     fn cuts(document: &Document) -> Vec<(usize, BlockKind)> {
         document.blocks().map(|(start, block)| (start, block.kind())).collect()
     }

@@ -13,17 +13,11 @@ use super::{
 /// A node as a plain value. Strings are those of the tree.
 #[derive(Clone, Debug)]
 pub enum Plain<'d> {
-    /// Null.
     Null,
-    /// A boolean.
     Bool(bool),
-    /// A number.
     Number(Number),
-    /// A string.
     Text(&'d str),
-    /// A list.
     List(Vec<Plain<'d>>),
-    /// A mapping.
     Mapping(Members<'d>),
 }
 
@@ -44,12 +38,10 @@ impl<'d> Members<'d> {
         &self.list
     }
 
-    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Plain<'d>> {
         self.place(key).map(|place| &self.list[place].1)
     }
 
-    /// Sets the value of a key.
     pub fn set(&mut self, key: Cow<'d, str>, value: Plain<'d>) {
         match self.place(&key) {
             Some(place) => self.list[place].1 = value,
@@ -57,7 +49,6 @@ impl<'d> Members<'d> {
         }
     }
 
-    /// Sets the value of a key that has none.
     pub fn keep(&mut self, key: Cow<'d, str>, value: Plain<'d>) {
         if self.place(&key).is_none() {
             self.push(key, value);

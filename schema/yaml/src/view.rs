@@ -14,7 +14,6 @@ use super::{
     tree::{Entry, Node, NodeKind, Style},
 };
 
-/// A node of a document.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeRef<'d> {
     document: &'d Document,
@@ -34,16 +33,16 @@ enum Place<'d> {
     RootList,
     /// The list of an entry whose items are blocks, by its number in the index.
     List(BlockNumber),
-    /// A node of a block.
-    Node { block: BlockNumber, node: &'d Node },
+    Node {
+        block: BlockNumber,
+        node: &'d Node,
+    },
 }
 
 /// One `key: value` of a mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryRef<'d> {
-    /// The key.
     pub key: NodeRef<'d>,
-    /// The value.
     pub value: NodeRef<'d>,
 }
 
@@ -57,11 +56,9 @@ impl EntryRef<'_> {
 /// The kind of a node, with aliases resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A scalar.
     Scalar,
     /// A list.
     Sequence,
-    /// A mapping.
     Mapping,
     /// An alias whose anchor does not exist.
     Dangling,
@@ -82,7 +79,6 @@ impl Document {
         Some(NodeRef { document: self, place, through: None })
     }
 
-    /// Returns the node at a pointer, following aliases.
     pub fn find(&self, pointer: &Pointer) -> Option<NodeRef<'_>> {
         self.root()?.find(pointer)
     }
@@ -117,7 +113,6 @@ impl<'d> NodeRef<'d> {
         NodeRef { document: self.document, place: Place::Node { block, node }, through: self.through }
     }
 
-    /// The document it belongs to.
     pub fn document(self) -> &'d Document {
         self.document
     }
@@ -236,7 +231,6 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns the style of a scalar.
     pub fn style(self) -> Option<Style> {
         match self.resolved().place {
             Place::Node { node: Node { kind: NodeKind::Scalar { style, .. }, .. }, .. } => Some(*style),
@@ -244,7 +238,6 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns the meaning of a scalar.
     pub fn scalar(self) -> Option<Scalar> {
         match self.resolved().place {
             Place::Node { node: node @ Node { kind: NodeKind::Scalar { value, style }, .. }, .. } => {
@@ -379,7 +372,6 @@ impl<'d> NodeRef<'d> {
         }
     }
 
-    /// Returns the value of this key.
     pub fn get(self, key: &str) -> Option<NodeRef<'d>> {
         self.entry(key).map(|entry| entry.value)
     }

@@ -77,7 +77,6 @@ macro_rules! assertions {
                 },
             ],
         ))]
-        #[expect(missing_docs, reason = "each assertion is documented at its type")]
         pub struct Assertion {
             $(
                 pub $name: Option<$type>,

@@ -306,7 +306,6 @@ fn named_value(text: &str) -> Option<(&str, String, &str)> {
     (!is_word).then_some((key, value, rest))
 }
 
-/// Reads a text up to its closing quote, or to its end.
 fn quoted(text: &str, quote: char) -> (String, &str) {
     let mut value = String::new();
     let mut letters = text.char_indices();

@@ -5,24 +5,17 @@
 
 use crate::{check::text::visible, gateway::log::fields::Fields};
 
-/// Content of one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Line {
-    /// The run.
     pub run: Option<String>,
-    /// The run that started this one.
     pub parent_run: Option<String>,
-    /// Id of the session.
     pub session: Option<String>,
     /// Keys of the session: the gateway's, and the requested one.
     pub keys: Vec<String>,
     /// Key of a session that this one started.
     pub child_key: Option<String>,
-    /// The trace.
     pub trace: Option<String>,
-    /// The span in the trace.
     pub span: Option<String>,
-    /// The span around that span.
     pub parent_span: Option<String>,
     /// Whether the session was created for this run only.
     pub has_own_session: bool,
@@ -34,7 +27,6 @@ pub struct Line {
     pub is_of_gateway: bool,
     /// Whether the line is a warning or an error.
     pub is_warning: bool,
-    /// Events of the line.
     pub events: Vec<Event>,
 }
 
@@ -43,41 +35,33 @@ pub struct Line {
 pub struct Unclear {
     /// Name of the tool, if it is known.
     pub tool: Option<String>,
-    /// Id of the call.
     pub(super) id: Option<String>,
     /// Line, counted from 0.
     pub line: usize,
 }
 
-/// An event in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
     /// A tool was called.
     Call {
-        /// Name of the tool.
         tool: String,
-        /// Id of the call.
         id: Option<String>,
         /// Agent to start, for `sessions_spawn`.
         to_agent: Option<String>,
         /// Id of that agent's run.
         child_run: Option<String>,
     },
-    /// A call of a tool ended.
     CallEnded {
-        /// Name of the tool.
         tool: String,
     },
     /// Something about tools that cannot be read.
     Unclear {
         /// Name of the tool, if it is known.
         tool: Option<String>,
-        /// Id of the call.
         id: Option<String>,
     },
     /// An agent started to work.
     Session {
-        /// Id of the agent.
         agent: String,
     },
     /// Tokens were used.
@@ -99,7 +83,6 @@ pub enum Event {
     Idle,
     /// The agent of the run stopped: without an error, or for this reason.
     Stopped(Result<(), String>),
-    /// The run has ended.
     Done(RunEnd),
     /// Lines of unknown runs were dropped.
     Dropped,
@@ -129,7 +112,6 @@ impl Event {
     }
 }
 
-/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RunEnd {
     /// It may begin again, with another model. The error is the reason why it failed, if the line has one.
@@ -156,7 +138,6 @@ const CALL_ENDS: [&str; 8] = [
 const REFUSALS: [&str; 9] =
     ["blocked", "denied", "refused", "rejected", "forbidden", "not allowed", "not permitted", "unavailable", "skipped"];
 
-/// Phrases about the end of a run.
 const RUN_ENDS: [&str; 16] = [
     "run done", "run completed", "run complete", "run ended", "run end", "run finished", "run succeeded",
     "run stopped", "run failed", "run error", "run aborted", "run cancelled", "run canceled", "run crashed",
@@ -394,7 +375,6 @@ fn shown(name: &'static str) -> &'static str {
     }
 }
 
-/// Returns the run in `run … ended`.
 fn ended_run(words: &[String]) -> Option<String> {
     let is_end = |word: &str| matches!(word, "ended" | "completed" | "finished" | "failed" | "aborted");
     words.windows(3).find(|three| three[0] == "run" && is_end(&three[2])).map(|three| three[1].clone())

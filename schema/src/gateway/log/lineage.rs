@@ -17,7 +17,6 @@ pub struct Lineage {
     every: bool,
     own: Names,
     started: Names,
-    /// Traces of all these runs.
     traces: BTreeSet<String>,
     /// Spans in which these runs work.
     spans: BTreeSet<String>,
@@ -30,7 +29,6 @@ struct Names {
     keys: BTreeSet<String>,
 }
 
-/// Relation of a line to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunRelation {
     /// The line is about the run itself.
@@ -170,7 +168,6 @@ impl Names {
     }
 }
 
-/// Returns whether a text is a number that may also be anything else.
 fn is_plain_number(text: &str) -> bool {
     text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -9,7 +9,6 @@ use crate::{
     walk::Value,
 };
 
-/// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     if let Some(finding) = ended_by_comma(value) {
         report.push(finding);

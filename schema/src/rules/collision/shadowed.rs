@@ -9,7 +9,6 @@ use crate::{
     validate::is_damaged,
 };
 
-/// Checks the answers of a script.
 pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
     let mut seen: Vec<(&str, LintNode<'_>)> = Vec::new();
     for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {

@@ -7,7 +7,6 @@ use crate::{
     shape::scalar,
 };
 
-/// Checks the skill of a run.
 pub(crate) fn check(skill: &LintNode<'_>, report: &mut Report) {
     if let Some(text) = skill.text().filter(|text| !text.is_empty() && !text.starts_with('/')) {
         let command = format!("/{text}");

@@ -7,7 +7,6 @@ use crate::{
     validate::is_damaged,
 };
 
-/// Checks the answers to questions.
 pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
     for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {
         if answer.get("say").is_none() && answer.get("fail").is_none() {

@@ -6,7 +6,6 @@ use crate::{
     problem::{Code, Severity},
 };
 
-/// Checks the steps of one run.
 pub(crate) fn check(steps: &[LintNode<'_>], report: &mut Report) {
     let mut answers = steps.iter().filter_map(|step| step.get("answer"));
     let Some(first) = answers.next() else { return };

@@ -72,7 +72,6 @@ fn check_turn(turn: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-/// Checks the answers to questions.
 pub(crate) fn check_answers(answers: &LintNode<'_>, report: &mut Report) {
     for answer in answers.items().into_iter().filter(|answer| answer.is_mapping() && !is_damaged(answer.node)) {
         if let Some(fail) = answer.get("fail") {

@@ -46,7 +46,6 @@ fn is_in_typographic_quotes(node: NodeRef<'_>, text: &str, first: &ForeignLetter
     node.style() == Some(Style::Plain) && text.starts_with(first.written) && closes
 }
 
-/// Checks a value.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let node = value.node;
     let Some(text) = node.text() else { return };

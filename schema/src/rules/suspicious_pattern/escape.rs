@@ -17,7 +17,6 @@ enum Use {
     Name,
     Text,
     Pattern,
-    /// A pattern that masks secrets.
     SecretPattern,
 }
 
@@ -80,12 +79,10 @@ fn name(letter: char) -> Option<&'static str> {
     })
 }
 
-/// An escape in a string.
 struct WrittenEscape {
     range: Range<usize>,
     written: String,
     letter: char,
-    /// The character after it.
     next: Option<char>,
 }
 

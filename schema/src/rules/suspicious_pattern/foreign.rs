@@ -13,15 +13,15 @@ use crate::{
 enum Idiom {
     /// An escaped letter without a meaning, such as `\A` or `\p{L}`.
     Letter(char),
-    /// `\<` or `\>` at a word.
     WordEdge,
     /// `[:alpha:]`, in brackets or alone.
-    PosixClass { is_in_brackets: bool },
+    PosixClass {
+        is_in_brackets: bool,
+    },
     /// `[a-z&&[^b]]`.
     Intersection,
     /// `\(a\|b\)`.
     Alternatives,
-    /// `[0-9]\{3\}`.
     Quantifier,
     /// `\1` without a group.
     NoGroup,
@@ -33,7 +33,6 @@ enum Idiom {
     Glob,
 }
 
-/// Checks a valid pattern. Returns whether it was reported.
 pub(super) fn check(pattern: &Pattern<'_>, report: &mut Report) -> bool {
     let Pattern { lint_node, text, usage, compiled, searches, .. } = pattern;
     let is_ecmascript = match compiled {
@@ -151,7 +150,6 @@ impl Idiom {
     }
 }
 
-/// Returns the idiom of the escape at a position, with its length.
 fn escaped(pattern: &str, at: usize, in_class: bool, has_letters: bool) -> Option<(Idiom, usize)> {
     let rest = &pattern[at + 1..];
     let letter = rest.chars().next()?;
@@ -183,7 +181,6 @@ fn escaped(pattern: &str, at: usize, in_class: bool, has_letters: bool) -> Optio
     }
 }
 
-/// Returns the length of `\<word\>`, or of `\<` at the start of a pattern.
 fn word_edge(pattern: &str, at: usize) -> Option<usize> {
     let inner = &pattern[at + 2..];
     let word =

@@ -13,7 +13,6 @@ use crate::{
     walk::Value,
 };
 
-/// Checks a compared string.
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     const SPECIAL: [char; 9] = ['\\', '*', '+', '|', '^', '$', '[', '(', '/'];
     let Some(text) = value.text.filter(|text| text.contains(SPECIAL)) else { return };

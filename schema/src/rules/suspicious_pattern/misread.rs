@@ -28,7 +28,6 @@ enum Misreading {
     Question(String),
 }
 
-/// Checks a valid pattern.
 pub(super) fn check(pattern: &Pattern<'_>, report: &mut Report) {
     let Pattern { lint_node, text: pattern, usage, compiled, .. } = pattern;
     let Some((trap, at)) = Misreading::of(pattern) else { return };
@@ -79,7 +78,6 @@ pub(super) fn check(pattern: &Pattern<'_>, report: &mut Report) {
 }
 
 impl Misreading {
-    /// Returns the misread part, with its range in the pattern.
     fn of(pattern: &str) -> Option<(Misreading, Range<usize>)> {
         let whole = 0..pattern.len();
         let word = |text: &str| text.len() > 1 && text.chars().all(|letter| letter.is_ascii_alphabetic());
@@ -129,7 +127,6 @@ fn literal_brackets(pattern: &str) -> Option<Range<usize>> {
         .then_some(open..close + 1)
 }
 
-/// Returns the range of a file name with an unescaped dot.
 fn file_name(pattern: &str) -> Option<Range<usize>> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| {
         const ENDINGS: &str = "json|ya?ml|txt|md|py|jsx?|tsx?|mjs|sh|toml|csv|tsv|xml|html|css|rs|go|cpp|hpp|java|rb|php|lock|log|conf|cfg|ini|env|sql|tar|gz|tgz|zip|png|jpe?g|svg|pdf";

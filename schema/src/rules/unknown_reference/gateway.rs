@@ -4,7 +4,6 @@ use crate::{finding::Report, lint_node::LintNode, words::nearest};
 
 use super::Unknown;
 
-/// Checks the agent of a `spawn`. `agents` are those with a run.
 pub(crate) fn check(agent: &LintNode<'_>, agents: &[&str], report: &mut Report) {
     let Some(name) = agent.text().filter(|name| !name.is_empty() && !agents.contains(name)) else { return };
     let message = format!("no run in this file has `when: {{ agent: {name} }}`");

@@ -4,7 +4,6 @@ use super::reading::{Reading, comment_starts, end_of_quoted, escape_forbidden, f
 use crate::fault::FaultKind;
 
 impl Reading {
-    /// Reads a value that begins with a quote.
     pub(super) fn of_quoted(value: &str) -> Option<Reading> {
         let quote = value.chars().next()?;
         let Some(end) = end_of_quoted(value) else {
@@ -123,7 +122,6 @@ fn escape_length(rest: &str) -> Option<usize> {
 mod tests {
     use crate::fault::{Fault, FaultKind};
 
-    /// Checks what is made of a value, in the places where values are, and its kind of fault.
     #[track_caller]
     fn check(value: &str, rewritten: &str, is_certain: bool) -> FaultKind {
         let mut kinds = Vec::new();

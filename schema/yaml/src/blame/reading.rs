@@ -95,7 +95,6 @@ impl Reading {
         }
     }
 
-    /// Reads a value with a comma after its end, as in JSON.
     pub(super) fn with_comma(text: &str) -> Option<Reading> {
         let value = text.strip_suffix(',')?.trim_end();
         Some(Reading {
@@ -201,7 +200,6 @@ impl Reading {
         Some(Reading { rewritten, extent: at, is_certain, ..first? })
     }
 
-    /// Reads an unquoted string within a value.
     fn unquoted(value: &str, text: Range<usize>, kind: FaultKind, is_template: bool) -> (Range<usize>, Reading) {
         let rewritten = quoted(&value[text.clone()]);
         let mark = 0..text.len();
@@ -210,7 +208,6 @@ impl Reading {
     }
 }
 
-/// Returns whether a word is the usual name of an anchor.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter))
 }
@@ -224,7 +221,6 @@ fn is_key_of_flow(words: &str) -> bool {
     words.trim_start().strip_suffix(':').is_some_and(is_name)
 }
 
-/// Returns the end of a quoted string, after the closing quote.
 pub(super) fn end_of_quoted(text: &str) -> Option<usize> {
     let quote = text.chars().next()?;
     let mut is_escaped = false;

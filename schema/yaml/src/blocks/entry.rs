@@ -2,7 +2,6 @@
 
 /// The shape of a line in the first column.
 pub(super) enum Shape {
-    /// `key:`
     Key,
     /// `key: value`
     KeyWithValue(Value),

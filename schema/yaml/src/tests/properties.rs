@@ -62,7 +62,6 @@ fn whole(text: &str) -> Option<Document> {
     parsed.second_document.is_none().then(|| Document::read_uncut(text, ScalarRules::Yaml12))
 }
 
-/// Returns whether the document has entries or items.
 fn is_collection(document: &Document) -> bool {
     document.root().is_some_and(|root| matches!(root.shape(), Shape::Mapping | Shape::Sequence))
 }

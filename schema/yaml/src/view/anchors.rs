@@ -21,7 +21,6 @@ impl Document {
             .find_map(|(place, at)| Some((place, self.named_in(place, name, at)?)))
     }
 
-    /// Returns the block of that node.
     fn defining_block(&self, name: &str, block: usize, offset: usize) -> Option<usize> {
         self.definitions_before(name, block, offset).map(|(place, _)| place).next()
     }

@@ -45,7 +45,6 @@ impl<'d> NodeRef<'d> {
         merged.into_iter().flat_map(of_value).collect()
     }
 
-    /// Returns the entries of a mapping, with merged ones after its own.
     pub fn merged_entries(self) -> Vec<EntryRef<'d>> {
         let mut entries: Vec<_> = self.entries().filter(|entry| !entry.is_merge()).collect();
         for entry in self.bases().into_iter().flat_map(NodeRef::entries) {
