@@ -27,6 +27,10 @@ use crate::{
 pub(crate) use value::Value;
 use value::{Meaning, each};
 
+/// Rules about a value alone, as it is written.
+const OF_VALUES: &[fn(&Value<'_, '_>, &mut Report)] =
+    &[number::check, pasted_secret::check, placeholder::check, compared::check, stray_sign::check, literal::check];
+
 /// Applies the rules that all formats share to a part of a document.
 pub(crate) fn check(
     node: NodeRef<'_>,
@@ -50,12 +54,7 @@ pub(crate) fn check(
             return;
         }
         if value.is_own() {
-            number::check(value, report);
-            pasted_secret::check(value, report);
-            placeholder::check(value, report);
-            compared::check(value, report);
-            stray_sign::check(value, report);
-            literal::check(value, report);
+            OF_VALUES.iter().for_each(|check| check(value, report));
             if is_filled {
                 missing_variable::check(value, report);
                 unquoted_template::check(value, report);

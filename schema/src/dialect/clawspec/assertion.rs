@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Map, Value, json};
 
 use super::{
-    assertions::*,
     claim::{AssertionClaim, AssertionType},
     scope::Scope,
     statements::Statement,
@@ -69,9 +68,11 @@ impl TypeInfo {
     }
 }
 
-/// Declares the assertion types, in the order of the reference.
+/// Declares the assertion types, in the order of the reference: each with its file in `assertions/`, and its subject.
 macro_rules! assertions {
-    ($($variant:ident = $category:ident;)+) => {
+    ($($variant:ident in $file:ident = $category:ident;)+) => {
+        $(use super::assertions::$file::$variant;)+
+
         /// An assertion about a run, by its `type`.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Assertion {
@@ -128,37 +129,37 @@ macro_rules! assertions {
 }
 
 assertions! {
-    FilePresent = Precondition;
-    FileAbsent = Precondition;
-    GatewayHealthy = Precondition;
-    EnvPresent = Precondition;
-    ArtifactExists = Artifact;
-    ArtifactContains = Artifact;
-    ArtifactAbsentWords = Artifact;
-    ArtifactMatchesGolden = Artifact;
-    StateFile = Artifact;
-    GatewayResponse = Behavioral;
-    LogEntry = Behavioral;
-    DecisionRoutedTo = Behavioral;
-    ToolWasCalled = Behavioral;
-    ToolNotCalled = Behavioral;
-    DelegationOccurred = Behavioral;
-    ToolNotPermitted = Behavioral;
-    TokenBudget = Behavioral;
-    LlmCallCount = Trace;
-    ToolSequence = Trace;
-    ModelUsed = Trace;
-    DelegationPath = Trace;
-    PerSpanBudget = Trace;
-    TraceTokenBudget = Trace;
-    TraceDuration = Trace;
-    TraceCost = Trace;
-    NoSpanErrors = Trace;
-    ToolNotInvoked = Trace;
-    LlmJudge = Semantic;
-    AgentIdentityConsistent = Semantic;
-    SlackMessageSent = Unsupported;
-    EmailReceived = Unsupported;
+    FilePresent in preconditions = Precondition;
+    FileAbsent in preconditions = Precondition;
+    GatewayHealthy in preconditions = Precondition;
+    EnvPresent in preconditions = Precondition;
+    ArtifactExists in artifacts = Artifact;
+    ArtifactContains in artifacts = Artifact;
+    ArtifactAbsentWords in artifacts = Artifact;
+    ArtifactMatchesGolden in golden = Artifact;
+    StateFile in state = Artifact;
+    GatewayResponse in behavioral = Behavioral;
+    LogEntry in behavioral = Behavioral;
+    DecisionRoutedTo in behavioral = Behavioral;
+    ToolWasCalled in log = Behavioral;
+    ToolNotCalled in log = Behavioral;
+    DelegationOccurred in log = Behavioral;
+    ToolNotPermitted in log = Behavioral;
+    TokenBudget in log = Behavioral;
+    LlmCallCount in trace = Trace;
+    ToolSequence in trace = Trace;
+    ModelUsed in trace = Trace;
+    DelegationPath in trace = Trace;
+    PerSpanBudget in trace_limits = Trace;
+    TraceTokenBudget in trace_limits = Trace;
+    TraceDuration in trace_limits = Trace;
+    TraceCost in trace_limits = Trace;
+    NoSpanErrors in trace = Trace;
+    ToolNotInvoked in trace = Trace;
+    LlmJudge in semantic = Semantic;
+    AgentIdentityConsistent in semantic = Semantic;
+    SlackMessageSent in unsupported = Unsupported;
+    EmailReceived in unsupported = Unsupported;
 }
 
 impl Assertion {

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use super::{
     assertion::Assertion,
-    assertions::{ArtifactContains, ArtifactExists, DelegationOccurred, ToolNotCalled},
     baselines::Baselines,
     contracts::{CalleeProduces, Regression, ScenarioConsistency, TargetType},
     regression::Drift,
@@ -20,6 +19,10 @@ use super::{
     template::CALLEE_RUN_ID,
 };
 use crate::{
+    dialect::clawspec::assertions::{
+        artifacts::{ArtifactContains, ArtifactExists},
+        log::{DelegationOccurred, ToolNotCalled},
+    },
     document::{Document, NodeRef, Pointer, ScalarRules, Shape},
     evidence::ObservationTime,
     files::{self, Files, Inputs},

@@ -9,7 +9,7 @@ use crate::{
     check::time,
     dialect::clawspec::{
         assertion::{Assertion, Category, TypeInfo},
-        assertions::{StateFile, TraceCost},
+        assertions::{state::StateFile, trace_limits::TraceCost},
         claim::AssertionType,
         statements,
         template::{CALLEE_RUN_ID, variable},

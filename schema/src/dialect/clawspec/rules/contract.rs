@@ -9,7 +9,7 @@ use std::{
 use super::{assertions, unknown_type};
 use crate::{
     dialect::clawspec::{
-        assertions::ToolNotCalled, claim::AssertionType, coverage::has_negative, template::variable, workspace,
+        assertions::log::ToolNotCalled, claim::AssertionType, coverage::has_negative, template::variable, workspace,
     },
     document::{Document, NodeRef, Pointer, ScalarRules, Shape},
     edit,

@@ -5,8 +5,10 @@ use crate::{
     dialect::clawspec::{
         assertion::TypeInfo,
         assertions::{
-            ArtifactContains, ArtifactExists, DecisionRoutedTo, DelegationOccurred, DelegationPath, ToolNotCalled,
-            ToolNotInvoked, ToolNotPermitted,
+            artifacts::{ArtifactContains, ArtifactExists},
+            behavioral::DecisionRoutedTo,
+            log::{DelegationOccurred, ToolNotCalled, ToolNotPermitted},
+            trace::{DelegationPath, ToolNotInvoked},
         },
         claim::AssertionType,
         template::CALLEE_RUN_ID,

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     dialect::clawspec::{
-        assertions::{ArtifactExists, FilePresent, LlmJudge},
+        assertions::{artifacts::ArtifactExists, preconditions::FilePresent, semantic::LlmJudge},
         claim::AssertionType,
         likely::{kind_of, trigger_of},
     },

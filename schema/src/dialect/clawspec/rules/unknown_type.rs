@@ -7,7 +7,9 @@ use super::{
 use crate::{
     dialect::clawspec::{
         assertion::{Assertion, Category, assertion_shape, fields_of},
-        assertions::{ArtifactAbsentWords, FilePresent, LlmJudge, LogEntry},
+        assertions::{
+            artifacts::ArtifactAbsentWords, behavioral::LogEntry, preconditions::FilePresent, semantic::LlmJudge,
+        },
         claim::AssertionType,
     },
     document::{Document, Fault, FaultKind, NodeRef, Pointer, Shape},
