@@ -12,7 +12,7 @@ pub(crate) fn repeated_key(mapping: NodeRef<'_>, range: &Range<usize>, first: &R
     let at = |place: &Range<usize>| mapping.entries().find(|entry| entry.key.range() == *place);
     let (Some(second), Some(first)) = (at(range), at(first)) else { return Vec::new() };
     let value = |node: NodeRef<'_>| node.to_value().ok();
-    if edit::has_anchor(second.value) || edit::has_anchor(first.value) {
+    if edit::nodes::has_anchor(second.value) || edit::nodes::has_anchor(first.value) {
         return Vec::new();
     }
     if value(second.value).is_some() && value(second.value) == value(first.value) {
@@ -78,7 +78,7 @@ fn free_name(root: NodeRef<'_>, problem: &Problem) -> Option<Fix> {
 fn repeated_item(list: NodeRef<'_>, index: usize, first: usize) -> Option<Fix> {
     let (second, first) = (list.item_at(index)?, list.item_at(first)?);
     let value = |node: NodeRef<'_>| node.to_value().ok();
-    if edit::has_anchor(second) || value(second)? != value(first)? {
+    if edit::nodes::has_anchor(second) || value(second)? != value(first)? {
         return None;
     }
     Some(Fix::guess("remove the duplicate", edit::remove_item(list, index)?))

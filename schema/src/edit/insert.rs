@@ -5,10 +5,8 @@ use crate::{
     problem::Edit,
 };
 
-use super::{
-    can_change, end_of, is_flow, is_marked, is_own,
-    lines::{self, dash_of, end_of_entry, indent_of, indented, keeps_blank_lines},
-};
+use super::lines::{self, dash_of, end_of_entry, indent_of, indented, keeps_blank_lines};
+use crate::edit::nodes::{can_change, end_of, is_flow, is_marked, is_own};
 
 pub(crate) fn entries_behind(mapping: NodeRef<'_>, entry: EntryRef<'_>, new: &[String]) -> Option<Vec<Edit>> {
     let mapping = mapping.resolved();

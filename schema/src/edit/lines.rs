@@ -7,7 +7,7 @@ use crate::{
     problem::Edit,
 };
 
-use super::{end_of, is_flow, is_own, line_start, margin, source};
+use crate::edit::nodes::{end_of, is_flow, is_own, line_start, margin, source};
 
 /// Lines of an entry or an item in block style.
 #[derive(Clone, Debug, PartialEq, Eq)]

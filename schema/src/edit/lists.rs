@@ -6,10 +6,9 @@ use crate::{
     shape::scalar,
 };
 
-use super::{
-    can_change_value, end_of, is_flow, is_marked, is_on_one_line, is_own, line_start,
-    lines::{dash_of, next_line, shifted, span},
-    margin, one_line, source,
+use super::lines::{dash_of, next_line, shifted, span};
+use crate::edit::nodes::{
+    can_change_value, end_of, is_flow, is_marked, is_on_one_line, is_own, line_start, margin, one_line, source,
 };
 
 /// Replaces a value on one line with a list in flow style.

@@ -9,12 +9,11 @@ use crate::{
 };
 
 use super::{
-    can_change, can_change_value, end_of, has_names,
     insert::lines_at_end,
-    is_flow, line_start,
     lines::{self, as_item, column_of, end_of_entry, end_of_line, indented, keeps_blank_lines, next_line},
-    remove_entry, sorted, source,
+    remove_entry,
 };
+use crate::edit::nodes::{can_change, can_change_value, end_of, has_names, is_flow, line_start, sorted, source};
 
 #[derive(Clone, Copy)]
 enum Destination<'d> {

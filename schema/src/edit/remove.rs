@@ -5,11 +5,8 @@ use crate::{
     problem::Edit,
 };
 
-use super::{
-    has_anchor, is_flow, is_own, line_start,
-    lines::{self, Lines, end_of_entry, next_line},
-    source,
-};
+use super::lines::{self, Lines, end_of_entry, next_line};
+use crate::edit::nodes::{has_anchor, is_flow, is_own, line_start, source};
 
 /// Maximum number of entries of a mapping for which to offer commenting out.
 const MAX_ENTRIES: usize = 256;
@@ -61,7 +58,7 @@ pub(crate) fn remove_item(list: NodeRef<'_>, index: usize) -> Option<Vec<Edit>> 
         return Some(vec![whole_lines(list, &lines::item(list, item)?)?]);
     }
     // In flow style, the comma is removed too.
-    let end = |item: NodeRef<'_>| super::end_of(item);
+    let end = |item: NodeRef<'_>| super::nodes::end_of(item);
     let start = |item: NodeRef<'_>| if item.alias().is_some() { item.range().start } else { item.own_range().start };
     let range = match index.checked_sub(1) {
         Some(previous) => end(list.item_at(previous)?)..end(item),

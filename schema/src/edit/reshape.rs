@@ -5,11 +5,8 @@ use crate::{
     problem::Edit,
 };
 
-use super::{
-    can_change, is_flow, is_marked, is_on_one_line, is_own, line_start,
-    lines::{self, indented, next_line, shifted, span},
-    margin, source,
-};
+use super::lines::{self, indented, next_line, shifted, span};
+use crate::edit::nodes::{can_change, is_flow, is_marked, is_on_one_line, is_own, line_start, margin, source};
 
 /// Adds a value to a key without one, on its line.
 pub(crate) fn fill(entry: EntryRef<'_>, words: &str) -> Option<Vec<Edit>> {

@@ -244,7 +244,7 @@ impl<'c, 'd> Unknown<'c, 'd> {
             .known
             .node
             .and_then(|mapping| mapping.entry(self.key))
-            .is_some_and(|entry| edit::has_anchor(entry.value));
+            .is_some_and(|entry| edit::nodes::has_anchor(entry.value));
         self.parent.is_root() && has_anchor && nearest(self.key, self.known.free.iter().copied()).is_none()
     }
 

@@ -109,7 +109,7 @@ impl WrongType {
         let (kind, is_whole_file) = (shape.kind(), self.is_whole_file);
         let mut fix = None;
         // In flow style, there is no dash.
-        let in_brackets = edit::is_flow(node);
+        let in_brackets = edit::nodes::is_flow(node);
         match (kind, node.shape()) {
             (Type::Text | Type::Any, NodeShape::Scalar)
                 if (kind == Type::Text || shape.is_loose_text())

@@ -155,7 +155,7 @@ pub(crate) fn dashed_texts(node: NodeRef<'_>) -> Option<Fix> {
 pub(crate) fn short_form(node: NodeRef<'_>, shape: &Shape) -> Option<String> {
     if shape.kind() != Type::Mapping
         || node.is_null()
-        || edit::one_line(node).is_none()
+        || edit::nodes::one_line(node).is_none()
         || node.anchor().is_some()
         || node.tag().is_some()
     {
@@ -193,7 +193,10 @@ pub(crate) fn is_like(node: NodeRef<'_>, shape: &Shape) -> bool {
 
 /// Returns the fix that replaces a list with its only item, a mapping.
 pub(crate) fn only_item(list: NodeRef<'_>) -> Option<Fix> {
-    Some(Fix::safe(if edit::is_flow(list) { "remove the brackets" } else { "remove the `-`" }, edit::only_item(list)?))
+    Some(Fix::safe(
+        if edit::nodes::is_flow(list) { "remove the brackets" } else { "remove the `-`" },
+        edit::only_item(list)?,
+    ))
 }
 
 /// Returns the fix that puts a line with `: ` in quotes if a string was meant: `- Total: 5`.
@@ -246,7 +249,7 @@ fn holds_names(shape: &Shape) -> bool {
 const LONGEST_SHOWN: usize = 60;
 
 pub(crate) fn listed(node: NodeRef<'_>, item: Option<&Shape>) -> Option<Fix> {
-    if node.shape() == NodeShape::Mapping && !edit::is_flow(node) {
+    if node.shape() == NodeShape::Mapping && !edit::nodes::is_flow(node) {
         return Some(Fix::safe("begin each item with `- `", edit::as_items(node)?));
     }
     let are_names = node.as_str().is_some_and(|text| item.is_some_and(|item| names_apart(text, item)));

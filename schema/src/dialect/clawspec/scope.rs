@@ -5,17 +5,14 @@ use std::collections::BTreeMap;
 use super::template::CALLEE_RUN_ID;
 use crate::{
     evidence::{AskedModel, Context, FilesNeed, ObservationTime},
-    seen::Proof,
-    settings::{Settings, Shortfall},
-    template::trimmed_placeholders,
-    verdict::{Mismatch, Part, Row},
-};
-use crate::{
     gateway::{
         config::{Config, Price},
         log::Handoff,
     },
-    template::{NoValue, expand_trimmed},
+    seen::Proof,
+    settings::{Settings, Shortfall},
+    template::{NoValue, expand_trimmed, trimmed_placeholders},
+    verdict::{Mismatch, Part, Row},
 };
 
 /// Scope that the assertions of one list share.

@@ -30,7 +30,7 @@ fn ended_by_comma(value: &Value<'_, '_>) -> Option<Finding> {
     let is_known = fields.is_empty() || fields.iter().any(|field| field.name == word);
     // A colon without a value is another mistake.
     let has_colon = value.node.own_range().start > key.own_range().end;
-    if has_colon || !is_string || is_known || !edit::is_flow(mapping.node) || before.alias().is_some() {
+    if has_colon || !is_string || is_known || !edit::nodes::is_flow(mapping.node) || before.alias().is_some() {
         return None;
     }
     let whole = before.own_range().start..key.own_range().end;

@@ -13,7 +13,7 @@ use crate::{
 pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let node = value.node;
     let document = node.document();
-    let is_block = matches!(node.shape(), Shape::Mapping | Shape::Sequence) && !edit::is_flow(node);
+    let is_block = matches!(node.shape(), Shape::Mapping | Shape::Sequence) && !edit::nodes::is_flow(node);
     if !document.has_tab() || document.rules() == ScalarRules::Yaml11 || !is_block {
         return;
     }

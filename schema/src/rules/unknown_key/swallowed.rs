@@ -54,7 +54,7 @@ fn words(context: &Context<'_>, at: &Pointer, keys: &[String], outer: &Pointer, 
     let entry = parent.and_then(|parent| parent.entry(keys.first()?));
     let columns = entry.zip(root.find(outer).and_then(|outer| outer.entry(&holder)));
     let less = columns.map(|(own, outer)| start(own.key.range()).saturating_sub(start(outer.key.range())));
-    let is_flow = parent.is_some_and(edit::is_flow);
+    let is_flow = parent.is_some_and(edit::nodes::is_flow);
     let help = match less.filter(|less| *less > 0 && !is_flow) {
         Some(less) => {
             format!("move {} out of `{holder}`: indent by {less} less", if keys.len() == 1 { "it" } else { "them" })

@@ -9,12 +9,13 @@ use std::{
 use super::{assertions, unknown_type};
 use crate::{
     dialect::clawspec::{
-        assertions::log::ToolNotCalled, claim::AssertionType, coverage::has_negative, template::variable, workspace,
+        assertions::log::ToolNotCalled, claim::AssertionType, coverage::has_negative, template::variable,
     },
     document::{Document, NodeRef, Pointer, ScalarRules, Shape},
     edit,
     files::{FileKind, Files, matches},
     finding::{MessageParts, Report, Scope},
+    gateway::workspace,
     gateway::{config::Config, workspace::settings},
     json_schema::SpecFile,
     kind::target_of,
@@ -287,7 +288,7 @@ fn only_action(when: &LintNode<'_>) -> Option<Fix> {
     let invoke = invoke.or_else(|| text.map(|_| only.clone()))?;
     let line = format!("invoke: {}", edit::words(invoke.node)?);
     let edits = edit::mapping_of_item(when.entry()?, &line, invoke.node)?;
-    let is_sure = edit::is_flow(when.node) || text.is_none_or(|text| text.starts_with('/'));
+    let is_sure = edit::nodes::is_flow(when.node) || text.is_none_or(|text| text.starts_with('/'));
     let fix = if is_sure { Fix::safe } else { Fix::guess };
     Some(fix(format!("write `{{ {line} }}`"), edits))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    dialect::clawspec::new_file as new_files,
+    dialect::clawspec::new_file::HANDOFF,
     dialect::clawspec::{agents, stages::Condition},
     document::{Document, ScalarRules},
     edit,
@@ -112,7 +112,7 @@ fn check_stage(stage: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
         return;
     };
     if files.kind(&path) != Some(FileKind::File) {
-        let missing = Missing::of(name, &path, FileKind::File, Some(new_files::HANDOFF), files);
+        let missing = Missing::of(name, &path, FileKind::File, Some(HANDOFF), files);
         let note = Some("the path is relative to the directory of the skill");
         return report.push(Missing { path, root: None, note, ..missing }.at(&named));
     }

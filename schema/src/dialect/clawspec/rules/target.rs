@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{
-    dialect::clawspec::new_file as new_files,
+    dialect::clawspec::new_file::{SKILL, SOUL},
     document::{Document, NodeRef, Scalar, ScalarRules, Shape},
     files::{FileKind, Files},
     finding::{MessageParts, Report},
@@ -118,7 +118,7 @@ impl Target<'_> {
             let fix = Fix::guess(format!("change it to `{near}`"), edits);
             (!is_said).then_some(Fix { preferred: here.is_none(), ..fix })
         });
-        let template = if self.definition == "SOUL.md" { new_files::SOUL } else { new_files::SKILL };
+        let template = if self.definition == "SOUL.md" { SOUL } else { SKILL };
         let words = MessageParts::new(message).note("ClawSpec refuses to run this target");
         words.fix(to_here).fix(to_near).fix(new_file::creation(file, template, files))
     }
