@@ -7,7 +7,6 @@ use anyhow::Context;
 use jiff::{Timestamp, tz::TimeZone};
 use tokio::time::Instant;
 
-/// The environment variable that fixes the time.
 pub const VARIABLE: &str = "SPECLENS_NOW";
 
 /// The only source of the time of day.
@@ -58,7 +57,6 @@ impl Clock {
     }
 }
 
-/// A timer without suspended time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SuspendAwareTimer {
     began: Instant,

@@ -8,7 +8,7 @@ use speclens_schema::{
     gates::GateReport,
     judge::Judged,
     mask::Secrets,
-    suite::Subject,
+    suite::{Subject, short_names},
     verdict::Status,
 };
 use tokio::sync::mpsc;
@@ -21,68 +21,48 @@ pub type Events = mpsc::UnboundedSender<Event>;
 /// Something that happened. Cases are named by their place in the suite.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The run begins.
     Started {
-        /// The attempts that are planned.
         attempts: usize,
     },
-    /// An attempt begins.
     AttemptStarted {
-        /// The case.
         case: usize,
-        /// The subject that acts.
         subject: Subject,
         /// Index of the repetition, from 0.
         repeat: u32,
     },
     /// An attempt waits until another run in its workspace has ended.
     Waiting {
-        /// The case.
         case: usize,
     },
-    /// A model is asked for its next answer.
     TurnStarted {
-        /// The case.
         case: usize,
-        /// The subject that acts.
         subject: Subject,
         /// Index of the repetition, from 0.
         repeat: u32,
         /// Number of the answer, from 1.
         turn: u32,
-        /// Maximum number of answers.
         turns: u32,
     },
-    /// An attempt has ended, and has been judged and recorded.
     AttemptFinished {
-        /// The case.
         case: usize,
-        /// The result.
         run: Arc<RunResult>,
     },
-    /// Information for the user that changes no result.
     Note {
-        /// One sentence.
         message: String,
     },
     /// The run has ended. Always the last event.
     Finished(Arc<SuiteResult>),
 }
 
-/// The result of one attempt.
 #[derive(Clone, Debug)]
 pub struct RunResult {
-    /// The subject that acted.
     pub subject: Subject,
     /// Index of the repetition, from 0.
     pub repeat: u32,
-    /// The worst of its verdicts, or the status that replaces missing ones.
     pub status: Status,
-    /// The reason why there are no verdicts, if there are none.
     pub absence: Option<Absence>,
     /// The verdicts of the claims, in order.
     pub verdicts: Vec<Judged>,
-    /// The figures of the attempt.
     pub figures: Figures,
     /// The observation, secrets masked.
     pub evidence: StoredEvidence,
@@ -92,14 +72,12 @@ pub struct RunResult {
     pub began_us: u64,
     /// The case whose recording it is, if that is another case with the same action.
     pub from: Option<String>,
-    /// Origin of the evidence.
     pub origin: Origin,
     /// Other information: truncated output, processes left behind.
     pub notes: Vec<String>,
 }
 
 impl RunResult {
-    /// Returns an attempt with this status that left nothing behind.
     pub fn of(subject: &Subject, repeat: u32, status: Status) -> RunResult {
         RunResult {
             subject: subject.clone(),
@@ -118,12 +96,10 @@ impl RunResult {
     }
 }
 
-/// The figures of an attempt that gates and reports use.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Time from start to end, in milliseconds; `None` if it did not begin.
     pub duration_ms: Option<f64>,
-    /// Whether it may have taken longer than that.
     pub duration_is_open: bool,
     /// The number of answers of the acting model; `None` without a model.
     pub turns: Option<u32>,
@@ -135,10 +111,8 @@ pub struct Figures {
     pub judges: Option<Judges>,
 }
 
-/// Answers of judges about an attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Judges {
-    /// The number of answers.
     pub answers: u32,
     /// Cost in US dollars; `None` if the price of an answer is not known.
     pub cost_usd: Option<f64>,
@@ -147,22 +121,25 @@ pub struct Judges {
 impl RunResult {
     /// Returns whether the attempt was omitted on purpose: that says nothing about the test.
     pub fn is_left_out(&self) -> bool {
-        self.absence.as_ref().is_some_and(|absence| absence.kind.is_by_choice())
+        self.is_decided() || self.is_prevented()
     }
 
     /// Returns whether it was omitted because it could not have changed the result of a gate.
     pub fn is_decided(&self) -> bool {
-        self.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::Decided)
+        self.has_absence(AbsenceKind::Decided)
     }
 
     /// Returns whether it did not run because of an earlier failure.
     pub fn is_prevented(&self) -> bool {
-        self.absence.as_ref().is_some_and(|absence| absence.kind == AbsenceKind::FailedFast)
+        self.has_absence(AbsenceKind::FailedFast)
+    }
+
+    fn has_absence(&self, kind: AbsenceKind) -> bool {
+        self.absence.as_ref().is_some_and(|absence| absence.kind == kind)
     }
 }
 
 impl Figures {
-    /// Returns the figures of the evidence.
     pub fn of(evidence: &Evidence) -> Figures {
         Figures {
             duration_ms: evidence.duration_ms,
@@ -193,23 +170,16 @@ impl Judges {
 /// Evidence in memory or on disk: that of a whole run may not fit into memory.
 #[derive(Clone, Debug, Default)]
 pub enum StoredEvidence {
-    /// There is none.
     #[default]
     Nowhere,
-    /// In memory.
     Memory(Arc<Evidence>),
-    /// On disk, read on demand.
     Disk(OnDisk),
 }
 
-/// Evidence in a recording.
 #[derive(Clone, Debug)]
 pub struct OnDisk {
-    /// The recordings that it belongs to.
     pub recordings: Arc<Recordings>,
-    /// The file.
     pub path: PathBuf,
-    /// The format of the suite.
     pub dialect: Dialect,
     /// The secrets that are masked in it.
     pub secrets: Arc<Secrets>,
@@ -227,7 +197,6 @@ impl StoredEvidence {
         }
     }
 
-    /// Returns whether there is none.
     pub fn is_nowhere(&self) -> bool {
         match self {
             StoredEvidence::Nowhere => true,
@@ -236,7 +205,6 @@ impl StoredEvidence {
     }
 }
 
-/// Origin of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Observed in this run, and recorded.
@@ -249,36 +217,25 @@ pub enum Origin {
     Replayed,
     /// Read from a recording that another machine made.
     Foreign,
-    /// There is none.
     Nowhere,
 }
 
-/// The reason why an attempt has no verdicts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absence {
-    /// The kind of reason.
     pub kind: AbsenceKind,
-    /// A description and a remedy.
     pub message: String,
 }
 
-/// Kinds of reasons for missing verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbsenceKind {
-    /// The run ended with an error.
     RunError(RunErrorKind),
-    /// There is no recording to judge.
     NoRecording,
-    /// The recording is of another action than the current one.
     Stale,
-    /// An earlier failure ended the run.
     FailedFast,
-    /// The result of its model's gate is already decided.
     Decided,
 }
 
 impl AbsenceKind {
-    /// Returns the word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             AbsenceKind::RunError(kind) => kind.as_str(),
@@ -291,22 +248,10 @@ impl AbsenceKind {
 
     /// Returns all kinds, in the order of the reference.
     pub fn all() -> impl Iterator<Item = AbsenceKind> {
-        let own = std::iter::successors(Some(AbsenceKind::NoRecording), |kind| kind.next());
+        let own = [AbsenceKind::NoRecording, AbsenceKind::Stale, AbsenceKind::FailedFast, AbsenceKind::Decided];
         RunErrorKind::ALL.iter().copied().map(AbsenceKind::RunError).chain(own)
     }
 
-    /// Returns the kind after this one in the list, so that the compiler demands a place for a new one.
-    fn next(self) -> Option<AbsenceKind> {
-        match self {
-            AbsenceKind::RunError(_) => Some(AbsenceKind::NoRecording),
-            AbsenceKind::NoRecording => Some(AbsenceKind::Stale),
-            AbsenceKind::Stale => Some(AbsenceKind::FailedFast),
-            AbsenceKind::FailedFast => Some(AbsenceKind::Decided),
-            AbsenceKind::Decided => None,
-        }
-    }
-
-    /// Returns its meaning and remedy, as Markdown.
     pub fn docs(self) -> &'static str {
         match self {
             AbsenceKind::RunError(kind) => kind.docs(),
@@ -322,7 +267,6 @@ impl AbsenceKind {
         }
     }
 
-    /// Returns the status of an attempt without verdicts.
     pub fn status(self) -> Status {
         match self {
             AbsenceKind::RunError(kind) => kind.status(),
@@ -330,20 +274,10 @@ impl AbsenceKind {
             AbsenceKind::FailedFast | AbsenceKind::Decided => Status::Skip,
         }
     }
-
-    /// Returns whether the attempt was omitted on purpose: that says nothing about the test.
-    pub fn is_by_choice(self) -> bool {
-        match self {
-            AbsenceKind::FailedFast | AbsenceKind::Decided => true,
-            AbsenceKind::RunError(_) | AbsenceKind::NoRecording | AbsenceKind::Stale => false,
-        }
-    }
 }
 
-/// The result of one case.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
-    /// The place in the suite.
     pub case: usize,
     /// The worst of its runs, or the best if one is enough; `skip` for a case that is switched off.
     pub status: Status,
@@ -351,23 +285,42 @@ pub struct CaseResult {
     pub runs: Vec<Arc<RunResult>>,
 }
 
-/// The result of a suite.
 #[derive(Clone, Debug)]
 pub struct SuiteResult {
     /// The worst status of its cases and gates. Gates that are written in the file may excuse failed cases.
     pub status: Status,
     /// The selected cases, in the order of the file.
     pub cases: Vec<CaseResult>,
-    /// The results of the gates.
     pub gates: GateReport,
     /// Whether a claim or a gate fails without being excused by a gate in the file.
     pub failed: bool,
-    /// Whether an attempt ended with an error, or a result is unknown.
     pub inconclusive: bool,
-    /// Whether the run was cancelled.
     pub cancelled: bool,
-    /// Time from start to end.
     pub duration: Duration,
+}
+
+/// Returns how many of the attempts are concerned, by subject if there are several: ` in 3 of 4 attempts (a 1/2, b 2/2)`.
+/// Empty if there is only one attempt.
+pub fn share(attempts: &[&RunResult], concerned: &[&RunResult]) -> String {
+    let mut share = String::new();
+    if attempts.len() > 1 {
+        share.push_str(&format!(" in {} of {} attempts", concerned.len(), attempts.len()));
+    }
+    let mut subjects: Vec<&Subject> = Vec::new();
+    for result in attempts {
+        if !subjects.contains(&&result.subject) {
+            subjects.push(&result.subject);
+        }
+    }
+    if subjects.len() > 1 {
+        let count = |results: &[&RunResult], subject: &Subject| {
+            results.iter().filter(|result| result.subject == *subject).count()
+        };
+        let each = subjects.iter().zip(short_names(&subjects));
+        let each = each.map(|(it, name)| format!("{name} {}/{}", count(concerned, it), count(attempts, it)));
+        share.push_str(&format!(" ({})", each.collect::<Vec<_>>().join(", ")));
+    }
+    share
 }
 
 #[cfg(test)]

@@ -27,72 +27,55 @@ use crate::{
 /// Maximum size in bytes of recorded evidence that stays in memory: reading it again costs more than keeping it.
 const MAX_HELD_BYTES: usize = 16 * 1024;
 
-/// Note on a recording that was made on another machine.
 pub const FOREIGN_NOTE: &str = "recorded on another machine";
 
-/// The evidence of the attempts of one suite.
 #[derive(Debug, Default)]
 pub struct EvidenceStore {
     recordings: Option<Arc<Recordings>>,
     retention: Retention,
     /// Attempts that are not recorded, because the settings say so or the disk is full.
     unrecorded: Mutex<HashMap<Label, Recorded>>,
-    /// Observations made later, without acting again.
     present: Mutex<HashMap<Label, Recorded>>,
 }
 
-/// Evidence of the current action of a case.
 struct CurrentEvidence {
     attempt: Recorded,
     /// The case whose recording it is, if that is another case with the same action.
     from: Option<String>,
-    /// Origin and location of the recording, if it is on disk.
     on_disk: Option<(Origin, OnDisk)>,
 }
 
-/// The result of adding evidence.
 #[derive(Debug)]
 pub struct Stored {
-    /// The location of the evidence.
     pub held: StoredEvidence,
-    /// Whether it is on disk.
     pub origin: Origin,
-    /// The reason why it is not on disk, if it should be.
     pub error: Option<io::Error>,
 }
 
-/// An attempt to look up.
 #[derive(Clone, Copy, Debug)]
 pub struct AttemptRef<'a> {
-    /// The suite.
     pub suite: &'a Suite,
-    /// The case.
     pub case: &'a Case,
-    /// The subject that acts.
     pub subject: &'a Subject,
     /// Index of the repetition, from 0.
     pub repeat: u32,
 }
 
 impl AttemptRef<'_> {
-    /// Returns the key of the case's current action.
     pub fn key(&self) -> String {
         self.case.action.key(self.suite.dialect, self.subject, &self.suite.inputs(&self.case.action))
     }
 
-    /// Returns the label of the attempt.
     pub fn label(&self) -> Label {
         Label { case: self.case.name.clone(), subject: self.subject.clone(), repeat: self.repeat }
     }
 }
 
 impl EvidenceStore {
-    /// Returns a store over recordings, or one that forgets with the process.
     pub fn new(recordings: Option<Arc<Recordings>>, retention: Retention) -> EvidenceStore {
         EvidenceStore { recordings, retention, unrecorded: Mutex::default(), present: Mutex::default() }
     }
 
-    /// Returns the store of the suite at a place below a directory, with the given settings and machine.
     pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> EvidenceStore {
         let limit = settings.limits.recording_bytes();
         let open = || Arc::new(Recordings::open(directory, place, limit).on(machine));
@@ -108,7 +91,6 @@ impl EvidenceStore {
         self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether no attempt is known.
     pub fn is_empty(&self) -> bool {
         self.unrecorded().is_empty()
             && self.present().is_empty()
@@ -153,7 +135,7 @@ impl EvidenceStore {
     ) -> (R, Stored) {
         self.present().remove(label);
         let case = secrets.mask(&label.case);
-        let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
+        let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &recorded));
         // This is the only reference, so the evidence is interpreted without a copy.
         let evidence = Arc::make_mut(&mut recorded.evidence);
         dialect.interpret(evidence);
@@ -195,7 +177,6 @@ impl EvidenceStore {
         self.present().insert(label, seen);
     }
 
-    /// Returns the last observation without an act, if the case still has the same action.
     fn seen(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> Option<Recorded> {
         let mut seen = self.present().get(&attempt_ref.label()).cloned()?;
         (seen.key == attempt_ref.key()).then(|| {
@@ -208,7 +189,6 @@ impl EvidenceStore {
         self.recordings.as_ref().map_or(Lookup::None, |recordings| recordings.find(key, label))
     }
 
-    /// Returns the evidence of an attempt, judged by the current claims.
     pub fn result(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> RunResult {
         let seen = self.seen(attempt_ref, secrets);
         let CurrentEvidence { attempt, from, on_disk } = match (self.known(attempt_ref, secrets), seen) {
@@ -294,7 +274,6 @@ impl EvidenceStore {
 }
 
 impl AttemptRef<'_> {
-    /// Returns why a recording of these parts is stale.
     pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;
         let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action)));
@@ -312,20 +291,17 @@ impl AttemptRef<'_> {
         self.suite.dialect.interpret(evidence);
     }
 
-    /// Returns an observation without an act, judged by the current claims.
     fn present(&self, seen: Recorded, secrets: &Secrets) -> RunResult {
         let Recorded { key, began_us, evidence, notes, .. } = seen;
         let judged = self.judged(&evidence, secrets, notes);
         RunResult { key: Some(key), began_us, origin: Origin::Present, ..judged }
     }
 
-    /// Returns an attempt without evidence.
     pub fn absent(&self, kind: AbsenceKind, message: impl Into<String>) -> RunResult {
         let absence = Some(Absence { kind, message: message.into() });
         RunResult { absence, ..RunResult::of(self.subject, self.repeat, kind.status()) }
     }
 
-    /// Returns an attempt with this evidence, masked and interpreted.
     pub fn judged(&self, evidence: &Arc<Evidence>, secrets: &Secrets, mut notes: Vec<String>) -> RunResult {
         // A note may contain text that has become a secret since.
         notes.iter_mut().for_each(|note| *note = secrets.mask(note));
@@ -350,7 +326,6 @@ impl AttemptRef<'_> {
     }
 }
 
-/// Returns the first few of some names, as a sentence lists them.
 fn listed(names: &[String]) -> String {
     const MAX_NAMES: usize = 4;
     let mut shown: Vec<String> = names.iter().take(MAX_NAMES).cloned().collect();

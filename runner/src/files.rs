@@ -1,9 +1,8 @@
 //! The files below a suite's directory, as the pure crates ask for them: bounded, cached until something changes, and
 //! never outside the directory, except for files of its workspace that a command names or that settings declare.
 
-mod declared;
 mod disk;
-mod tree;
+mod inputs;
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -16,36 +15,30 @@ use std::{
 use speclens_schema::{
     files::{FileKind, Files, Inputs, Resolved, digest},
     gateway::config::Config,
+    suite::lexical as normal,
 };
 
-use declared::DeclaredInputs;
-use disk::{Digests, kind_of, normal, normal_from, read_bounded, without_links};
+use disk::{Digests, kind_of, read_bounded, without_links};
+use inputs::{DeclaredInputs, content_of};
 
-pub use declared::Declared;
 pub use disk::{lexical, open_regular, relative_path, slashed};
+pub use inputs::Declared;
 
-/// Maximum number of entries of a listed directory.
 const MAX_LISTED_ENTRIES: usize = 10_000;
 
 /// The texts of open documents, which take precedence over the files on disk.
 pub trait Buffers: Send + Sync + std::fmt::Debug {
-    /// Returns the text of a document, if it is open.
     fn text(&self, path: &Path) -> Option<String>;
-    /// Returns the open documents whose paths begin with a directory.
     fn below(&self, directory: &Path) -> Vec<PathBuf>;
 }
 
-/// The real files below a directory.
 #[derive(Debug)]
 pub struct DiskFiles {
     root: PathBuf,
     place: String,
     main: Option<String>,
-    /// The opened folders, if any.
     folders: Vec<PathBuf>,
-    /// Whether files that the suite names are read anywhere.
     follows: bool,
-    /// Whether the files that a main file names are checked along with it.
     with_parts: bool,
     workspace: Option<PathBuf>,
     /// The folders and the workspace, with symbolic links resolved.
@@ -58,22 +51,17 @@ pub struct DiskFiles {
 
 #[derive(Debug, Default)]
 struct Cache {
-    /// Counts how often the cache was cleared.
     generation: u64,
     /// The root with symbolic links resolved; `None` inside if there is no such directory.
     real_root: Option<Option<PathBuf>>,
     declared: Option<Arc<Declared>>,
     declared_inputs: Option<Arc<DeclaredInputs>>,
     paths: HashMap<String, PathFacts>,
-    /// The paths that this cache depends on, as they are written, and the targets of links.
     seen: BTreeSet<PathBuf>,
-    /// The directories among them whose entries matter.
     listed: HashSet<PathBuf>,
-    /// The files that were read, as they are written.
     read: HashSet<PathBuf>,
 }
 
-/// The known answers about a path, as it is written.
 #[derive(Debug, Default)]
 struct PathFacts {
     kind: Option<Option<FileKind>>,
@@ -82,7 +70,6 @@ struct PathFacts {
     digest_beyond: Option<Option<String>>,
     list: Option<Vec<(String, FileKind)>>,
     tree: Option<Inputs>,
-    /// The answers if the suite names the path outright.
     named: Option<Resolved>,
     named_content: Option<Result<Arc<[u8]>, String>>,
     named_list: Option<Vec<(String, FileKind)>>,
@@ -106,7 +93,6 @@ impl DiskFiles {
         }
     }
 
-    /// Returns the same, as seen by a document that a main file names.
     pub fn named_by(mut self, main: Option<String>) -> DiskFiles {
         self.main = main;
         self
@@ -118,46 +104,36 @@ impl DiskFiles {
         self
     }
 
-    /// Returns the same in a workspace whose top is a directory.
     pub fn in_workspace(mut self, top: &Path) -> DiskFiles {
         self.workspace = fs::canonicalize(top).ok();
         self
     }
 
-    /// Declares files as inputs of every command.
     pub fn declare(&self, declared: Option<Declared>) {
         let mut cache = self.cache();
         if cache.declared.as_deref() != declared.as_ref() {
             cache.declared = declared.map(Arc::new);
             cache.declared_inputs = None;
+            cache.generation += 1;
         }
     }
 
-    /// Returns whether inputs are declared, whether or not they exist.
     pub fn declares_inputs(&self) -> bool {
         self.cache().declared.is_some()
     }
 
-    /// Returns the declared entries that include too many files.
     pub fn declared_beyond_limit(&self) -> Vec<String> {
         self.declared_inputs().cut.clone()
     }
 
     fn declared_inputs(&self) -> Arc<DeclaredInputs> {
-        let (declared, generation) = {
-            let cache = self.cache();
-            match (&cache.declared, &cache.declared_inputs) {
-                (None, _) => return Arc::default(),
-                (Some(_), Some(seen)) => return Arc::clone(seen),
-                (Some(declared), None) => (Arc::clone(declared), cache.generation),
-            }
-        };
-        let seen = Arc::new(declared.look(&self.root, &self.digests));
-        let mut cache = self.cache();
-        if cache.generation == generation && cache.declared.as_ref() == Some(&declared) {
-            cache.declared_inputs = Some(Arc::clone(&seen));
-        }
-        seen
+        let look = |declared: Arc<Declared>| Arc::new(declared.look(&self.root, &self.digests));
+        let find = || self.declared_now().map(look).unwrap_or_default();
+        self.remembered(|cache| &mut cache.declared_inputs, find)
+    }
+
+    fn declared_now(&self) -> Option<Arc<Declared>> {
+        self.cache().declared.clone()
     }
 
     /// Returns the same for a trusted workspace: a suite may name any file.
@@ -166,13 +142,11 @@ impl DiskFiles {
         self
     }
 
-    /// Returns the same for a check of all files of a suite.
     pub fn with_parts(mut self, with_parts: bool) -> DiskFiles {
         self.with_parts = with_parts;
         self
     }
 
-    /// Returns the same with open documents.
     pub fn over(mut self, buffers: Arc<dyn Buffers>) -> DiskFiles {
         self.buffers = Some(buffers);
         self
@@ -192,7 +166,6 @@ impl DiskFiles {
             || path.parent().is_some_and(|parent| cache.listed.contains(parent))
     }
 
-    /// Returns whether a file was read.
     pub fn has_read(&self, path: &Path) -> bool {
         self.cache().read.contains(path)
     }
@@ -218,12 +191,20 @@ impl DiskFiles {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a fact about a path. A missing one is found while others may use the cache.
     fn known<T: Clone>(&self, path: &str, fact: fn(&mut PathFacts) -> &mut Option<T>, find: impl FnOnce() -> T) -> T {
+        self.remembered(|cache| fact(cache.paths.entry(path.to_owned()).or_default()), find)
+    }
+
+    /// Returns what is in the cache. A missing value is found while others may use the cache.
+    fn remembered<T: Clone>(
+        &self,
+        place: impl for<'c> Fn(&'c mut Cache) -> &'c mut Option<T>,
+        find: impl FnOnce() -> T,
+    ) -> T {
         let generation = {
             let mut cache = self.cache();
-            if let Some(known) = cache.paths.get_mut(path).and_then(|facts| fact(facts).clone()) {
-                return known;
+            if let Some(known) = place(&mut cache) {
+                return known.clone();
             }
             cache.generation
         };
@@ -231,25 +212,13 @@ impl DiskFiles {
         let mut cache = self.cache();
         // A result from a time when files changed may be outdated.
         if cache.generation == generation {
-            *fact(cache.paths.entry(path.to_owned()).or_default()) = Some(found.clone());
+            *place(&mut cache) = Some(found.clone());
         }
         found
     }
 
     fn real_root(&self) -> Option<PathBuf> {
-        let generation = {
-            let cache = self.cache();
-            if let Some(known) = &cache.real_root {
-                return known.clone();
-            }
-            cache.generation
-        };
-        let found = fs::canonicalize(&self.root).ok();
-        let mut cache = self.cache();
-        if cache.generation == generation {
-            cache.real_root = Some(found.clone());
-        }
-        found
+        self.remembered(|cache| &mut cache.real_root, || fs::canonicalize(&self.root).ok())
     }
 
     /// Adds a path to the dependencies, before it is first read, so no change is missed.
@@ -257,7 +226,6 @@ impl DiskFiles {
         self.cache().seen.insert(path);
     }
 
-    /// Adds a path and its content to the dependencies.
     fn follow(&self, path: PathBuf) {
         let mut cache = self.cache();
         cache.listed.insert(path.clone());
@@ -309,7 +277,6 @@ impl DiskFiles {
         reach.iter().any(|near| real.starts_with(near))
     }
 
-    /// Returns the result for a path that the suite names, and its location on disk.
     fn locate(&self, path: &str) -> (Resolved, PathBuf) {
         let place = lexical(&self.root.join(path));
         if self.root.as_os_str().is_empty() {
@@ -327,12 +294,11 @@ impl DiskFiles {
             Some((Resolved::Found { kind, path: relative_path(&root, &target)?, is_far }, target))
         });
         found.unwrap_or_else(|| match self.buffer(path) {
-            Some(_) => (Resolved::Found { kind: FileKind::File, path: normal_from(path), is_far }, place),
+            Some(_) => (Resolved::Found { kind: FileKind::File, path: normal(path), is_far }, place),
             None => (Resolved::Nothing, place),
         })
     }
 
-    /// Returns the real path of a directory of the suite or of its workspace.
     fn own_directory(&self, place: &Path) -> Option<PathBuf> {
         if self.root.as_os_str().is_empty() {
             return None;
@@ -460,7 +426,7 @@ impl Files for DiskFiles {
             let place = lexical(&self.root.join(directory));
             self.see(place.clone());
             let Some(real) = self.own_directory(&place) else { return Inputs::new() };
-            tree::look(&real, &normal_from(directory), &self.digests, |below| {
+            content_of(&real, &normal(directory), &self.digests, |below| {
                 self.follow(place.join(below));
                 self.follow(real.join(below));
             })

@@ -18,26 +18,21 @@ use crate::{clock::Clock, scripted_gateway::ScriptedGateway};
 /// Variables that hold the token, in order of precedence. The first belongs to ClawSpec, the others to OpenClaw.
 pub const TOKEN_VARIABLES: [&str; 3] = ["CLAWSPEC_GATEWAY_AUTH_TOKEN", "HOOKS_TOKEN", "OPENCLAW_HOOKS_TOKEN"];
 
-/// The address of a gateway, and its settings.
 #[derive(Clone)]
 pub struct Gateway {
     /// The address, without `/` at the end.
     pub base_url: String,
-    /// The path of the webhook.
     pub webhook: String,
     /// The path of its log; `{date}` is the day.
     pub log_pattern: String,
-    /// The source of traces.
     pub traces: Observability,
     token: Option<Token>,
     script: Option<Script>,
 }
 
-/// The script that replaces the gateway.
 #[derive(Clone, Debug)]
 struct Script {
     path: PathBuf,
-    /// The path as users know it.
     name: String,
     /// Set once it is being played.
     playing: Option<Playing>,
@@ -54,7 +49,6 @@ struct Playing {
 #[derive(Clone, PartialEq)]
 struct Token {
     value: String,
-    /// The variable or the key that it comes from.
     source: &'static str,
 }
 
@@ -95,7 +89,6 @@ impl Gateway {
         Gateway { script: Some(Script { path, name, playing: None }), ..self }
     }
 
-    /// Returns whether a script takes its place.
     pub fn is_scripted(&self) -> bool {
         self.script.is_some()
     }
@@ -143,18 +136,15 @@ impl Gateway {
         }
     }
 
-    /// Returns the URL of a path at the gateway.
     pub fn url(&self, path: &str) -> String {
         let separator = if path.starts_with('/') { "" } else { "/" };
         format!("{}{separator}{path}", self.base_url)
     }
 
-    /// Returns the same without user name and password.
     pub fn shown_url(&self, path: &str) -> String {
         nameless(self.url(path))
     }
 
-    /// Returns an address, or the URL of a path at the gateway, without user name and password.
     pub fn shown_address(&self, address: &Address) -> String {
         match address {
             Address::Gateway(path) => self.shown_url(path),
@@ -177,7 +167,6 @@ impl Gateway {
         self.token.as_ref().map(|token| token.value.as_str())
     }
 
-    /// Returns the variable or the key that the token comes from.
     pub fn token_from(&self) -> Option<&'static str> {
         self.token.as_ref().map(|token| token.source)
     }
@@ -187,7 +176,6 @@ fn is_below(address: &str, base_url: &str) -> bool {
     address.strip_prefix(base_url).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
 }
 
-/// Returns an address without user name and password.
 fn nameless(address: String) -> String {
     match Url::parse(&address) {
         Ok(mut url) => {
@@ -200,7 +188,6 @@ fn nameless(address: String) -> String {
     }
 }
 
-/// Shows everything but the token.
 impl fmt::Debug for Gateway {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Gateway { base_url, webhook, log_pattern, traces, token, script } = self;

@@ -11,37 +11,28 @@ use crate::{
     clock::Clock, evidence_store::EvidenceStore, files::DiskFiles, gateway::Gateway, model::Models, trace::Traces,
 };
 
-/// A suite to run, and its surroundings.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The suite.
     pub suite: Arc<Suite>,
     /// The directory of the suite: commands run there.
     pub directory: PathBuf,
-    /// The files of the workspace on disk.
     pub files: Arc<DiskFiles>,
-    /// The store of evidence.
     pub store: Arc<EvidenceStore>,
     /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
-    /// The current time.
     pub clock: Clock,
     /// Maximum number of bytes of each output stream that are kept.
     pub output_limit: usize,
-    /// The models that can be asked.
     pub models: Arc<Models>,
     /// The gateway for targets that run elsewhere; `None` if the suite has none.
     pub gateway: Option<Arc<Gateway>>,
-    /// The source of traces.
     pub traces: Arc<Traces>,
     /// Whether tasks are not repeated once the gate of their model is decided.
     pub stop_repeats: bool,
 }
 
-/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Source of the evidence.
     pub mode: Mode,
     /// The run whose traces are judged if nothing is started; `None` for that of the newest recording.
     pub observed_run: Option<String>,
@@ -53,18 +44,14 @@ pub struct Options {
     pub models: Vec<String>,
     /// The help modes, instead of those of the suite; empty for those of the suite.
     pub help_modes: Vec<HelpMode>,
-    /// Whether the first failure ends the run.
     pub fail_fast: bool,
-    /// Whether the temporary directories of tasks are kept.
     pub keep_directories: bool,
     /// Whether an earlier failure has ended the run before it begins: every attempt is reported as not run.
     pub given_up: bool,
 }
 
-/// Source of the evidence of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// The actions are performed.
     #[default]
     Live,
     /// The preconditions are observed and judged; nothing is started, and nothing is recorded.

@@ -13,7 +13,6 @@
 //! It never decides what a spec means (`speclens-schema` does), and never talks to users or editors (the `speclens`
 //! crate does).
 
-mod cause;
 pub mod clock;
 pub mod event;
 pub mod evidence_store;
@@ -22,6 +21,7 @@ pub mod files;
 pub mod gateway;
 mod http;
 mod job;
+mod lock;
 pub mod model;
 pub(crate) mod observe;
 pub mod recording;

@@ -2,7 +2,6 @@
 
 mod convert;
 mod failure;
-mod key;
 pub mod manual;
 mod network;
 mod price;
@@ -22,13 +21,11 @@ use speclens_schema::{
 
 pub use price::{PriceSource, Quote};
 pub use provider::EntryFault;
-pub(crate) use provider::is_loopback;
 pub use registry::{Description, KeyState, Models};
 
 /// A pending answer. Dropping it ends the request.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, RunError>> + Send + 'a>>;
 
-/// A model, or a replacement for one.
 pub trait Model: Send + Sync + fmt::Debug {
     /// Answers a conversation. The implementation handles retries, deadlines and the cap on requests in flight;
     /// dropping the future ends the request. Use [`ask`], which masks the request first.
@@ -53,16 +50,13 @@ pub async fn ask(model: &dyn Model, request: &Request, secrets: &Secrets) -> Res
     model.reply(&request).await
 }
 
-/// A conversation that awaits the next answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// The test that asks, by its id or name. Only used by scripts.
     pub test: String,
-    /// The instructions.
     pub system: String,
     /// The messages so far, oldest first.
     pub messages: Vec<Message>,
-    /// The tools that the model may call.
     pub tools: Vec<Tool>,
     /// Sampling temperature, from 0 to 2; `None` for the provider's default.
     pub temperature: Option<f64>,
@@ -70,34 +64,20 @@ pub struct Request {
     pub max_tokens: Option<u32>,
 }
 
-/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
-    /// A message of the user.
     User(String),
-    /// An answer of the model, unchanged.
     Model(Reply),
-    /// The result of a tool call.
-    Result {
-        /// The id of the call.
-        call: String,
-        /// The text of the result.
-        text: String,
-    },
+    Result { call: String, text: String },
 }
 
-/// A tool that a model may call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// The name.
     pub name: &'static str,
-    /// The description for the model.
     pub description: &'static str,
-    /// The JSON Schema of its arguments.
     pub parameters: Value,
 }
 
-/// An answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
     /// The text; empty if it only calls tools.
@@ -112,17 +92,13 @@ pub struct Reply {
     pub unfinished: Option<Unfinished>,
 }
 
-/// The reason why an answer is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// It reached the token limit.
     CutOff,
-    /// The model or its provider refused, with this reason of the provider.
     Refused(String),
 }
 
 impl Unfinished {
-    /// Returns a description.
     pub fn sentence(&self) -> String {
         match self {
             Unfinished::CutOff => "the model's reply was cut off at the token limit".to_owned(),

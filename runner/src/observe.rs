@@ -27,15 +27,12 @@ pub(crate) use view::{Cancelled, View};
 /// Maximum time to wait for the end of a half-written line of a log.
 const MAX_LINE_WAIT: Duration = Duration::from_millis(500);
 
-/// Pause before such a line is read again.
 const LINE_INTERVAL: Duration = Duration::from_millis(25);
 
-/// The observations of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Observations {
     /// In the order of the needs. After a cancellation, the rest is missing.
     pub(crate) observations: Vec<Observation>,
-    /// Whether the run was cancelled before everything was observed.
     pub(crate) cancelled: bool,
 }
 
@@ -110,14 +107,8 @@ async fn at_once(needs: &[Need], view: &View) -> Vec<Result<Answer, Cancelled>> 
 
 async fn command(run: &str, timeout_ms: u64, view: &View) -> Result<Answer, Cancelled> {
     let script = template::in_workdir(run, &view.directory.to_string_lossy());
-    let command = process::Command {
-        program: process::Program::shell(&script),
-        directory: &view.directory,
-        environment: &view.environment,
-        input: &[],
-        timeout: Duration::from_millis(timeout_ms),
-        output: process::Output::Kept(view.limit),
-    };
+    let timeout = Duration::from_millis(timeout_ms);
+    let command = process::Command::shell(&script, &view.directory, &view.environment, timeout, view.limit);
     let finished = process::run(command, &view.background, &view.cancel).await;
     match finished.error {
         None => Ok(Answer::Command(finished.ran)),
@@ -130,7 +121,6 @@ async fn command(run: &str, timeout_ms: u64, view: &View) -> Result<Answer, Canc
     }
 }
 
-/// Returns the lines of a gateway log about a run.
 async fn log(need: &LogNeed, view: &View) -> Answer {
     let timer = SuspendAwareTimer::begin(view.suspended);
     loop {

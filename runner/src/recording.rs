@@ -5,11 +5,9 @@
 //! all. Of several attempts with one label, the one that began last counts, whichever process wrote it. Texts of more
 //! than 64 KiB are in `texts/`, each under its digest.
 
-mod entry;
-mod machine;
+mod content;
 mod name;
 mod store;
-mod texts;
 mod tidy;
 
 #[cfg(test)]
@@ -26,75 +24,45 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use serde::{Deserialize, Serialize};
-use speclens_schema::{
-    evidence::Evidence,
-    format::Dialect,
-    mask::Secrets,
-    suite::{Parts, Subject},
-};
+use speclens_schema::{evidence::Evidence, format::Dialect, mask::Secrets, suite::Parts};
 
+use content::{Composed, TextRef, VERSION, compose, put_back};
 use name::{Index, Name};
 use store::{LOCK_TIMEOUT, Sharing, Store, lock};
-use texts::{Composed, TextRef};
 
-pub use entry::{About, Entry};
-pub use machine::Machine;
-pub use store::DIRECTORY;
-pub use tidy::{InUse, PruneMode, Removed, Retention, Usefulness};
-
-/// The version of the files that this program reads and writes.
-const VERSION: u32 = 4;
+pub use content::{Machine, Recording};
+pub use name::Label;
+pub use store::{DIRECTORY, Unusable};
+pub use tidy::{Entry, InUse, PruneMode, Removed, Retention, Usefulness};
 
 /// File times have a limited resolution: a directory that was listed within this time of its last change may have
 /// changed again unnoticed.
 const SETTLED: Duration = Duration::from_millis(50);
 
-/// The recordings of one suite.
 #[derive(Debug)]
 pub struct Recordings {
     store: Store,
     place: String,
     limit: u64,
-    /// Returns the identity of this machine, on demand.
     machine: fn() -> Option<Machine>,
     seen: Mutex<DirectoryListing>,
 }
 
-/// The directory as it was last listed.
 #[derive(Debug, Default)]
 struct DirectoryListing {
     index: Index,
-    /// The modification time of the directory when it was listed.
     changed: Option<SystemTime>,
-    /// Time when it was listed.
     looked: Option<SystemTime>,
-    /// The changes of other processes when it was listed.
     by_others: Option<u64>,
     is_swept: bool,
     /// Whether waiting for the lock timed out.
     gave_up: bool,
 }
 
-/// The identity of an attempt.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Label {
-    /// The name of the case.
-    pub case: String,
-    /// The subject that acted.
-    pub subject: Subject,
-    /// Index of the repetition, from 0.
-    pub repeat: u32,
-}
-
-/// The recording of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// It is of the case's current action.
     Fresh(FoundFile),
-    /// It is of a former action of the case.
     Stale(FoundFile),
-    /// There is none.
     None,
 }
 
@@ -108,55 +76,16 @@ impl Lookup {
     }
 }
 
-/// A recording file, as far as its name shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
-    /// The path of the file.
     pub path: PathBuf,
     /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
 }
 
-/// The content of a recording file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Recording {
-    /// The version of the file.
-    speclens_recording: u32,
-    /// The texts of the evidence that are stored in other files.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    texts: Vec<TextRef>,
-    /// The key of the action.
-    pub key: String,
-    /// The suite, relative to its directory.
-    pub suite: String,
-    /// The name of the case, secrets masked.
-    pub case: String,
-    /// The subject that acted.
-    pub subject: Subject,
-    /// Index of the repetition, from 0.
-    pub repeat: u32,
-    /// Time when the attempt began, in microseconds of the Unix epoch.
-    pub began_us: u64,
-    /// Time when it was written, RFC 3339.
-    pub recorded: String,
-    /// The machine that it was written on, if it has an identity.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine: Option<Machine>,
-    /// The parts of the action.
-    pub act: Parts,
-    /// The observation, secrets masked.
-    pub evidence: Arc<Evidence>,
-    /// Notes for the report.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-}
-
-/// The content of a recording without its label.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// The key of the action.
     pub key: String,
-    /// The parts of the action.
     pub act: Parts,
     /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
@@ -166,40 +95,6 @@ pub struct Recorded {
     pub evidence: Arc<Evidence>,
     /// Notes for the report, secrets masked.
     pub notes: Vec<String>,
-}
-
-/// The reason why a recording cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unusable {
-    /// It does not exist, or cannot be read.
-    Missing,
-    /// It is incomplete, or was changed.
-    Damaged,
-    /// Another version of speclens wrote it.
-    OtherVersion,
-    /// A text that it refers to does not exist.
-    TextMissing,
-    /// A text that it refers to was changed.
-    TextChanged,
-    /// It has this many bytes, and is not read.
-    TooLarge(u64),
-}
-
-impl Unusable {
-    /// Returns the message for the user.
-    pub fn sentence(&self) -> String {
-        match self {
-            Unusable::Missing => "no recording; run the test first".to_owned(),
-            Unusable::Damaged => "the recording is damaged; run the test again".to_owned(),
-            Unusable::TextMissing => "part of the recording is missing; run the test again".to_owned(),
-            Unusable::TextChanged => "part of the recording was changed; run the test again".to_owned(),
-            Unusable::OtherVersion => "another version of speclens made the recording; run the test again".to_owned(),
-            Unusable::TooLarge(bytes) => format!(
-                "the recording is {} MiB, which exceeds `limits.recording_mib`; run the test again, or raise the limit",
-                bytes / 1024 / 1024
-            ),
-        }
-    }
 }
 
 impl Recordings {
@@ -217,13 +112,11 @@ impl Recordings {
         recordings
     }
 
-    /// Returns the same, with a function that identifies this machine when a recording is written or read.
     pub fn on(mut self, machine: fn() -> Option<Machine>) -> Recordings {
         self.machine = machine;
         self
     }
 
-    /// Whether a recording was certainly written on another machine.
     pub fn is_foreign(&self, machine: Option<&Machine>) -> bool {
         machine.is_some_and(|other| (self.machine)().is_some_and(|own| own != *other))
     }
@@ -270,7 +163,6 @@ impl Recordings {
         differs
     }
 
-    /// Whether there is no recording at all.
     pub fn is_empty(&self) -> bool {
         self.seen().index.is_empty()
     }
@@ -281,7 +173,6 @@ impl Recordings {
         self.find_in(&self.place, key, label)
     }
 
-    /// Returns the same for the suite at another place in the directory.
     pub fn find_in(&self, place: &str, key: &str, label: &Label) -> Lookup {
         let wanted = Name::of(key, place, label, 0);
         let seen = self.seen();
@@ -305,14 +196,7 @@ impl Recordings {
     /// If the file does not exist, or cannot be used.
     pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Result<Recording, Unusable> {
         let bytes = self.store.read(path, self.limit)?;
-        let mut recording: Recording = serde_json::from_slice(&bytes).map_err(|_| {
-            let version = serde_json::from_slice::<Version>(&bytes);
-            let is_other = version.is_ok_and(|version| version.speclens_recording != VERSION);
-            if is_other { Unusable::OtherVersion } else { Unusable::Damaged }
-        })?;
-        if recording.speclens_recording != VERSION {
-            return Err(Unusable::OtherVersion);
-        }
+        let mut recording = Recording::parse(&bytes)?;
         // After a power failure, a file may have its new name without its new content.
         let name = path.file_name().and_then(|name| Name::parse(name.to_str()?));
         if name.is_some_and(|name| !name.is_of(&recording.key, recording.repeat, recording.began_us)) {
@@ -324,7 +208,7 @@ impl Recordings {
             return Err(Unusable::TooLarge(size));
         }
         let evidence = Arc::make_mut(&mut recording.evidence);
-        texts::put_back(evidence, &texts, |text| self.text(text, path))?;
+        put_back(evidence, &texts, |text| self.text(text, path))?;
         if !evidence.captures_mut().iter().all(|capture| capture.is_sound()) {
             return Err(Unusable::Damaged);
         }
@@ -342,7 +226,6 @@ impl Recordings {
         Ok(locked)
     }
 
-    /// Reads a text that the recording at a path refers to.
     fn text(&self, text: &TextRef, path: &Path) -> Result<String, Unusable> {
         let bytes = self.store.read(&self.store.text_path(&text.sha256), text.bytes).map_err(|error| match error {
             // A newer attempt has replaced the recording, and its texts were removed with it.
@@ -359,14 +242,14 @@ impl Recordings {
     /// # Errors
     ///
     /// If it cannot be written. It is then not written at all.
-    pub fn write(&self, label: &Label, case: &str, recorded: &mut Recorded) -> io::Result<Option<PathBuf>> {
+    pub fn write(&self, label: &Label, case: &str, recorded: &Recorded) -> io::Result<Option<PathBuf>> {
         let name = Name::of(&recorded.key, &self.place, label, recorded.began_us);
         self.look_for_others();
         let present = now_us();
         if self.seen().index.is_overtaken(&name, present) {
             return Ok(None);
         }
-        let mut recording = Recording {
+        let recording = Recording {
             speclens_recording: VERSION,
             texts: Vec::new(),
             key: recorded.key.clone(),
@@ -378,18 +261,14 @@ impl Recordings {
             recorded: recorded.now.clone(),
             machine: (self.machine)(),
             act: recorded.act.clone(),
-            evidence: std::mem::take(&mut recorded.evidence),
+            evidence: Arc::clone(&recorded.evidence),
             notes: recorded.notes.clone(),
         };
-        let composed = texts::compose(&mut recording, self.limit)?;
-        let written = self.write_composed(name, &composed);
-        composed.restore(&mut recording);
-        recorded.evidence = recording.evidence;
-        written.map(Some)
+        self.write_composed(name, &compose(recording, self.limit)?).map(Some)
     }
 
     fn write_composed(&self, name: Name, composed: &Composed) -> io::Result<PathBuf> {
-        let Composed { json, texts, .. } = composed;
+        let Composed { json, texts } = composed;
         if !std::mem::replace(&mut self.seen().is_swept, true) {
             self.store.sweep();
         }
@@ -417,19 +296,12 @@ impl Recordings {
     }
 }
 
-/// The members that every version of the file begins with.
-#[derive(Deserialize)]
-struct Version {
-    speclens_recording: u32,
-}
-
 /// Returns the current time, in microseconds of the Unix epoch.
 pub fn now_us() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Creates the directory of speclens next to a suite, and returns it.
 pub(crate) fn own_directory(directory: &Path) -> io::Result<PathBuf> {
     Store::beside(directory).create_home().map(Path::to_owned)
 }

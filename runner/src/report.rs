@@ -26,20 +26,16 @@ use speclens_schema::{
     format::Dialect,
     mask::Secrets,
     problem::{Fix, OtherFile, Problem, Related, Severity},
-    suite::{Action, Case, Suite},
+    suite::{Action, Case, Suite, lexical as normal},
     verdict::Status,
 };
 
-pub use failures::share;
-
 use crate::{event::SuiteResult, files::lexical};
 
-/// A text that reports refer to.
 #[derive(Clone, Debug)]
 pub struct SourceText {
     /// The file, relative to the working directory.
     pub path: String,
-    /// The text.
     pub document: Document,
     /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
@@ -50,7 +46,6 @@ pub struct SourceText {
 pub struct Root {
     /// The directory, as reports name it: relative to the working directory where it is below it.
     pub directory: PathBuf,
-    /// The working directory.
     pub here: PathBuf,
 }
 
@@ -69,37 +64,27 @@ impl Root {
 /// The problems of another file that a suite needs: its settings, or a part of it.
 #[derive(Clone, Debug)]
 pub struct FileReport {
-    /// The file and its text.
     pub source: SourceText,
-    /// The problems.
     pub problems: Vec<Problem>,
 }
 
-/// The report of one suite.
 #[derive(Clone, Debug)]
 pub struct SuiteReport {
-    /// The file and its text.
     pub source: SourceText,
     /// The absolute path of the file, with links resolved. The path in `source` may be that of a link.
     pub real_path: PathBuf,
-    /// The base of its paths.
     pub root: Root,
-    /// The format.
     pub dialect: Dialect,
-    /// The settings that apply, if they have problems.
     pub settings: Option<Arc<FileReport>>,
-    /// The problems.
     pub problems: Vec<Problem>,
     /// The files that are a part of it and have problems; empty if they are reported as separate suites.
     pub parts: Vec<FileReport>,
-    /// The meaning.
     pub suite: Arc<Suite>,
     /// The result of its run; `None` if it was only checked, or refused.
     pub result: Option<Arc<SuiteResult>>,
 }
 
 impl SuiteReport {
-    /// Returns the version of the tested program, from the first attempt that has it.
     fn version(&self) -> Option<String> {
         let asks = |case: &Case| match &case.action {
             Action::Agent(agent) => agent.surroundings.version_command.is_some(),
@@ -110,17 +95,14 @@ impl SuiteReport {
         asks.then(|| runs.find_map(|run| run.evidence.get()?.context.version.clone())).flatten()
     }
 
-    /// Returns whether the suite has an error that prevents a run.
     pub fn is_refused(&self) -> bool {
         self.all_problems().any(|(_, problem)| problem.severity == Severity::Error)
     }
 
-    /// Returns the problems of the settings, of the suite and of its parts, each with its text.
     pub fn all_problems(&self) -> impl Iterator<Item = (&SourceText, &Problem)> {
         self.new_problems(&mut BTreeSet::new())
     }
 
-    /// Returns the same without the problems of settings that are `known` from another suite.
     fn new_problems<'r>(
         &'r self,
         known: &mut BTreeSet<&'r str>,
@@ -146,7 +128,6 @@ impl SuiteReport {
         }
     }
 
-    /// Returns the reason why it is refused, if it is.
     fn refusal(&self) -> Option<&'static str> {
         let is_error = |problem: &Problem| problem.severity == Severity::Error;
         if self.problems.iter().any(is_error) {
@@ -158,12 +139,10 @@ impl SuiteReport {
         }
     }
 
-    /// Returns a text as it may be shown.
     fn masked(&self, text: &str) -> String {
         self.source.secrets.mask(text)
     }
 
-    /// Returns the status of the suite.
     pub fn status(&self) -> Status {
         if self.is_refused() {
             return Status::Error;
@@ -215,7 +194,6 @@ impl SourceText {
         !texts.into_iter().any(|text| self.secrets.contains_secret(text))
     }
 
-    /// Returns the source of another file, with a path that readers know.
     fn of_other(&self, file: &OtherFile) -> SourceText {
         let document = Document::unread(&file.text(), ScalarRules::Yaml12);
         SourceText { path: file.path.clone(), document, secrets: Arc::clone(&self.secrets) }
@@ -230,16 +208,10 @@ impl SourceText {
 
     /// Returns a path that is relative to the directory of the text, as reports name it.
     fn beside(&self, path: &str) -> String {
-        let mut steps: Vec<&str> = self.path.split('/').collect();
-        steps.pop();
-        for step in path.split('/') {
-            match (step, steps.last()) {
-                ("." | "", _) => {}
-                ("..", Some(last)) if !matches!(*last, "" | "..") => drop(steps.pop()),
-                (step, _) => steps.push(step),
-            }
+        match self.path.rsplit_once('/') {
+            Some((directory, _)) => normal(&format!("{directory}/{path}")),
+            None => normal(path),
         }
-        steps.join("/")
     }
 
     /// Returns the range to point at for a node: its value, or its key if the value takes many lines.

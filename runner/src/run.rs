@@ -1,13 +1,10 @@
 //! Performs the cases of a suite, or judges their recordings.
 
-mod asking;
 mod attempt;
-mod budget;
 mod masked;
 mod stop_repeats;
 #[cfg(test)]
 pub(crate) mod tests;
-mod turn;
 
 use std::{
     collections::BTreeSet,
@@ -44,7 +41,6 @@ use stop_repeats::AllAttempts;
 pub use crate::job::{Job, Mode, Options};
 pub use stop_repeats::left_out;
 
-/// A planned attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Unit {
     case: usize,
@@ -52,23 +48,16 @@ struct Unit {
     repeat: u32,
 }
 
-/// The state that all attempts of a run share.
 struct Run {
     job: Job,
     options: Options,
     run_id: String,
     cancel: CancellationToken,
-    /// Whether an attempt failed and ended the run.
     stopped: AtomicBool,
-    /// The standings of the models, if repeats stop.
     standings: Option<AllAttempts>,
-    /// The background processes of commands, if later tests may use them.
     background: Background,
-    /// Whether a recording could not be written, and this was reported.
     warned: AtomicBool,
-    /// The reason why the script of the gateway is not played.
     unplayed: Option<String>,
-    /// Environment variables that commands of an agent do not see.
     hidden: BTreeSet<String>,
     version: Version,
     events: Events,
@@ -164,7 +153,6 @@ pub fn from_evidence(
     summed_up(cases.collect(), no_gates())
 }
 
-/// Starts the script that replaces the gateway, if there is one and the mode needs it.
 async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {
     let gateway = job.gateway.as_ref().filter(|_| mode != Mode::Recorded);
     let Some(gateway) = gateway else { return (job, None) };
@@ -189,7 +177,6 @@ pub fn planned(suite: &Suite, options: &Options) -> Vec<(Subject, usize)> {
     planned
 }
 
-/// Returns the selected cases, by their place in the suite.
 fn selected(suite: &Suite, options: &Options) -> Vec<usize> {
     let is_selected = |index: &usize| options.cases.as_ref().is_none_or(|cases| cases.contains(index));
     (0..suite.cases.len()).filter(is_selected).collect()
@@ -293,7 +280,6 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     report
 }
 
-/// Returns the attempts of a case as gates see them.
 pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -> CaseOutcome<'r> {
     // An attempt that never began has neither passed nor failed.
     let (left_out, begun): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_left_out());

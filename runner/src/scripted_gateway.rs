@@ -3,8 +3,6 @@
 //!
 //! [`ScriptedGateway::start`] listens on a free port; dropping it ends the server and all its runs.
 
-mod log;
-mod program;
 mod run;
 mod server;
 mod spans;
@@ -28,7 +26,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::{clock::Clock, files::open_regular, http};
 use state::{GatewayState, Receiver, Time};
 
-pub(crate) use program::Printed;
+pub(crate) use server::Printed;
 
 /// Maximum size of a script in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -113,12 +111,10 @@ impl ScriptedGateway {
         *self.state.receiver.lock().unwrap_or_else(PoisonError::into_inner) = Receiver::of(environment);
     }
 
-    /// Plays the program `openclaw` with these arguments.
     pub(crate) async fn program(&self, arguments: &[&str]) -> Printed {
-        program::play(&self.state, arguments).await
+        server::play_program(&self.state, arguments).await
     }
 
-    /// Returns errors of the script since the last call, each as a sentence.
     pub(crate) fn faults(&self) -> Vec<String> {
         std::mem::take(&mut *self.state.faults.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -30,27 +30,20 @@ pub use files::read;
 pub use opik::OpikTarget;
 pub use receiver::MAX_REQUEST_BYTES;
 
-/// Sources of traces, and waiting times.
 #[derive(Clone, Debug, Default)]
 pub struct TraceSettings {
-    /// The loopback address that programs send their traces to.
     pub listen: Option<SocketAddr>,
-    /// Files of traces, and patterns for them, below `directory`.
     pub files: Vec<String>,
     /// The directory that the files are relative to.
     pub directory: PathBuf,
     /// Connection to Opik.
     pub opik: Option<OpikTarget>,
-    /// Time without new spans after which a trace is complete.
     pub silence: Duration,
-    /// Time before and after the act in which its trace may begin.
     pub padding: Duration,
 }
 
-/// Default of `trace_poll_delay_ms`.
 const DEFAULT_SILENCE_MS: u64 = 3_000;
 
-/// Default of `time_window_padding_ms`.
 const DEFAULT_PADDING_MS: u64 = 10_000;
 
 /// Maximum wait for a trace that does not arrive or does not end, as a multiple of the silence.
@@ -78,7 +71,6 @@ impl TraceSettings {
     }
 }
 
-/// The trace backends of a workspace during a run.
 #[derive(Debug, Default)]
 pub struct Traces {
     settings: TraceSettings,
@@ -124,29 +116,22 @@ impl Traces {
     }
 }
 
-/// The identity of a run, which distinguishes its traces from others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// The id of the run: from the gateway's reply, or else the generated one; `None` if not known.
     pub(crate) run_id: Option<String>,
-    /// The session that the gateway was asked to use.
     pub(crate) session_key: Option<String>,
-    /// The agent, if its name is known.
     pub(crate) agent: Option<String>,
     /// Start time, in microseconds since the Unix epoch.
     pub(crate) started_us: i64,
-    /// End time, if the end was observed.
     pub(crate) ended_us: Option<i64>,
 }
 
-/// Watches for the trace of one act.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceWatch {
     traces: Arc<Traces>,
     receiver: Option<Result<Arc<Receiver>, String>>,
-    /// The mark that started programs add to their traces.
     mark: String,
-    /// The number of arrivals before it began.
     since: u64,
 }
 
@@ -314,14 +299,11 @@ enum Source<'t> {
     Opik(&'t OpikTarget),
 }
 
-/// The reason why there is no trace.
 const NO_BACK_END: &str = "no source of traces is configured; set `observability.backend` in `clawspec.yaml`, or \
     `clawspec.traces` in `speclens.yaml`";
 
-/// Minimum pause between two observations.
 const MIN_PAUSE: Duration = Duration::from_millis(20);
 
-/// Returns the variables that tell programs where to send their traces, and how to mark them.
 pub fn environment(address: SocketAddr, mark: &str) -> Vec<(String, String)> {
     let resource = match std::env::var("OTEL_RESOURCE_ATTRIBUTES") {
         Ok(own) if !own.is_empty() => format!("{own},{ATTEMPT_ATTRIBUTE}={mark}"),

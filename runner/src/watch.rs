@@ -13,7 +13,6 @@ use crate::{
     trace::{Identity, TraceWatch, Traces},
 };
 
-/// The watched sources of an act.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
     pub log: Option<LogWatch>,
@@ -22,7 +21,6 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Starts to watch, before the act.
     pub(crate) async fn begin(gateway: &Gateway, directory: &Path, traces: &Arc<Traces>, identity: Identity) -> Watch {
         let (pattern, directory) = (gateway.log_pattern.clone(), directory.to_owned());
         let log = spawn_blocking(move || LogWatch::begin(&pattern, &directory)).await;
@@ -30,7 +28,6 @@ impl Watch {
         Watch { log, identity, trace: Some(TraceWatch::begin(Arc::clone(traces))) }
     }
 
-    /// Resolves when a watched source reports the end of the run.
     pub(crate) async fn ended(&self) -> Ended {
         let logged = async {
             match self.log_of_run() {
@@ -65,7 +62,6 @@ impl Watch {
         read.inspect_err(|error| tracing::error!(%error, "reading the gateway's log failed")).unwrap_or_default()
     }
 
-    /// Returns the log, if it can tell which lines are about the run.
     fn log_of_run(&self) -> Option<&LogWatch> {
         self.log.as_ref().filter(|_| self.identity.run_id.is_some())
     }

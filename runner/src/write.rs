@@ -7,18 +7,13 @@ use tempfile::NamedTempFile;
 /// The end of the name of a text that has not replaced its file yet.
 pub(crate) const DRAFT: &str = "tmp";
 
-/// Who can read a new file.
 #[derive(Clone, Debug)]
 pub enum Readers {
-    /// Its owner alone.
     Owner,
-    /// Those who can read other new files of the user.
     Usual,
-    /// Those who have these permissions.
     Like(fs::Permissions),
 }
 
-/// Writes a file, in place of one that exists.
 pub fn replace(path: &Path, text: impl AsRef<[u8]>, readers: Readers) -> io::Result<()> {
     draft(path, text, readers)?.persist(path)?;
     Ok(())

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    check::pattern::{EcmaPattern, PatternError, PatternErrorKind, python::PythonPattern},
+    check::pattern::{EcmaPattern, PatternError, PatternErrorKind, PythonPattern},
     lint_node::LintNode,
     problem::Severity,
     template::trimmed_placeholders,

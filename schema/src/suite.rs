@@ -18,7 +18,7 @@ use std::{
 pub use action::{
     Action, ActionKind, AgentAction, AgentSurroundings, CommandAction, PromptAction, TriggerAction, TriggerKind,
 };
-pub use named::{few_paths_of, inputs_of, inputs_of_task, outputs_of, outsiders_of};
+pub use named::{few_paths_of, inputs_of, inputs_of_task, lexical, outputs_of, outsiders_of};
 pub use parts::{Parts, changes};
 pub use phase::Phase;
 pub use subject::{AgentProgram, HelpMode, Subject, program_of, short_names};

@@ -4,13 +4,11 @@
 //! prepared until then. Claims are observed between the conversation and the closing.
 
 mod changes;
-mod cli;
 mod conversation;
 mod help;
 mod scaffold;
 mod shell;
 mod task_directory;
-mod usage_bound;
 
 use std::{collections::BTreeSet, path::Path, time::Duration};
 
@@ -26,35 +24,25 @@ use super::{
     process::{Background, Environment},
 };
 use crate::model::Model;
-pub(crate) use cli::Version;
-pub use conversation::Conversation;
-use conversation::ConversationContext;
+use conversation::Talk;
+pub use conversation::{Conversation, UsageBound, assumptions, grouped};
+pub(crate) use shell::Version;
 use shell::{Deadline, Shell};
 use task_directory::TaskDirectory;
-pub use usage_bound::{UsageBound, assumptions, grouped};
 
-/// The agent that performs a task.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TaskAgent<'a> {
-    /// The name of the test, for scripted models.
-    pub test: &'a str,
-    /// The model or the program.
-    pub backend: AgentBackend<'a>,
-    pub mode: Option<HelpMode>,
-}
-
-/// A model or a replacement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AgentBackend<'a> {
     /// A model; the runner runs its commands.
     Model(&'a dyn Model),
-    /// An agent program, which runs commands by itself.
     Program(AgentProgram<'a>),
 }
 
-/// The environment and the limits of a task.
 #[derive(Clone, Copy)]
 pub(crate) struct TaskContext<'a> {
+    pub action: &'a AgentAction,
+    pub test: &'a str,
+    pub backend: AgentBackend<'a>,
+    pub mode: Option<HelpMode>,
     pub suite: &'a Path,
     /// Environment variables that commands do not see unless `env` sets them.
     pub hidden: &'a BTreeSet<String>,
@@ -94,34 +82,25 @@ impl Closing {
 }
 
 /// Performs a task up to the point where claims are observed. There is no site if the task did not get a directory.
-pub(crate) async fn perform(
-    action: &AgentAction,
-    agent: TaskAgent<'_>,
-    context: Context,
-    task_context: TaskContext<'_>,
-) -> (Attempt, Option<ActionSite>) {
-    let with_error = |error: RunError| Attempt::with_error(context.clone(), error.kind, error.message);
+pub(crate) async fn perform(task: TaskContext<'_>, context: Context) -> (Attempt, Option<ActionSite>) {
+    let TaskContext { action, cancel, notify, .. } = task;
     let place = match &action.surroundings.workdir {
-        Some(workdir) => {
-            TaskDirectory::shared(workdir, task_context.suite, task_context.cancel, task_context.notify).await
-        }
-        None => TaskDirectory::temporary(task_context.keep).await,
+        Some(workdir) => TaskDirectory::shared(workdir, task.suite, cancel, notify).await,
+        None => TaskDirectory::temporary(task.keep).await,
     };
     let mut place = match place {
         Ok(place) => place,
-        Err(error) => return (with_error(error), None),
+        Err(error) => return (Attempt::with_error(context, error.kind, error.message), None),
     };
-    let deadline = Deadline::of(action);
     let shell = Shell {
-        environment: shell::environment(action, &place.directory, task_context.hidden),
+        environment: shell::environment(action, &place.directory, task.hidden),
         directory: place.directory.clone(),
         background: Background::default(),
-        cancel: task_context.cancel.clone(),
+        cancel: cancel.clone(),
     };
     let mut notes = std::mem::take(&mut place.notes);
-    let act = act(action, agent, &shell, deadline, task_context).await;
-    let evidence = match act {
-        Ok(Acted { conversation, files, version }) => {
+    let evidence = match act(&task, &shell, Deadline::of(action)).await {
+        Ok((conversation, files, version)) => {
             let Conversation { turns, commands, ended, error, notes: more, duration } = conversation;
             notes.extend(more);
             notes.extend(hidden_note(&commands, &shell.environment));
@@ -140,14 +119,13 @@ pub(crate) async fn perform(
                 ..Evidence::default()
             }
         }
-        Err(error) => with_error(error).evidence,
+        Err(error) => Evidence { context, error: Some(error), ..Evidence::default() },
     };
     let (directory, environment) = (shell.directory.clone(), shell.environment.clone());
     let closing = Some(Closing { teardown: action.teardown.clone(), shell, place });
     (Attempt { evidence, notes }, Some(ActionSite { directory, environment, closing, watch: None }))
 }
 
-/// Returns a note if a command that failed names variables that are hidden from it.
 fn hidden_note(commands: &CommandLog, environment: &Environment) -> Option<String> {
     let failed = || commands.commands.iter().filter(|ran| ran.exit.is_some_and(|exit| exit.code != Some(0)));
     let is_named = |name: &&String| {
@@ -161,56 +139,44 @@ fn hidden_note(commands: &CommandLog, environment: &Environment) -> Option<Strin
     })
 }
 
-/// The result of acting in the directory of the task.
-struct Acted {
-    conversation: Conversation,
-    files: Option<FileLog>,
-    version: Option<String>,
-}
-
-/// Acts in the directory of the task.
+/// Acts in the directory of the task. Returns the changes in it and the version of the program as well.
 async fn act(
-    action: &AgentAction,
-    agent: TaskAgent<'_>,
+    task: &TaskContext<'_>,
     shell: &Shell,
     deadline: Deadline,
-    task_context: TaskContext<'_>,
-) -> Result<Acted, RunError> {
+) -> Result<(Conversation, Option<FileLog>, Option<String>), RunError> {
+    let action = task.action;
     if let Some(scaffold) = action.scaffold() {
-        scaffold::copy(scaffold, task_context.suite, &shell.directory, task_context.cancel).await?;
+        scaffold::copy(scaffold, task.suite, &shell.directory, task.cancel).await?;
     }
     shell::setup(action.surroundings.setup.iter().chain(&action.setup), shell, deadline).await?;
     let program = &action.surroundings.cli;
-    cli::find(program, shell, deadline).await?;
+    shell::find_program(program, shell, deadline).await?;
     let version = match &action.surroundings.version_command {
-        Some(command) => task_context.version.of(command, shell, deadline, task_context.notify).await,
+        Some(command) => task.version.of(command, shell, deadline, task.notify).await,
         None => None,
     };
-    let help = match agent.mode {
+    let help = match task.mode {
         // The context of help, such as the directory and its configuration, is different for each attempt.
         Some(HelpMode::Injected) => {
             let mut captured = help::capture(program, &action.intent, shell, deadline).await?;
-            captured.iter_mut().for_each(|help| help.text = task_context.secrets.mask(&help.text));
+            captured.iter_mut().for_each(|help| help.text = task.secrets.mask(&help.text));
             Some(help::select(&captured, &action.intent))
         }
         Some(HelpMode::Discoverable | HelpMode::None) | None => None,
     };
+    let help = help.as_deref();
     let before = changes::snapshot(&shell.directory).await;
-    let limit = task_context.output_limit;
-    let conversation = match agent.backend {
-        AgentBackend::Model(model) => {
-            let TaskAgent { test, mode, .. } = agent;
-            let TaskContext { turn, secrets, .. } = task_context;
-            let help = help.as_deref();
-            ConversationContext { action, test, model, secrets, mode, help, shell, deadline, limit, turn }.run().await
+    let conversation = match task.backend {
+        AgentBackend::Model(model) => Talk { task, model, help, shell, deadline }.run().await,
+        AgentBackend::Program(program) => {
+            program_works(program, action, help, shell, deadline, task.output_limit).await
         }
-        AgentBackend::Program(program) => program_works(program, action, help.as_deref(), shell, deadline, limit).await,
     };
     let files = changes::since(before, &shell.directory).await;
-    Ok(Acted { conversation, files, version })
+    Ok((conversation, files, version))
 }
 
-/// Lets an agent program work, within the time limit of the task.
 #[cfg(unix)]
 async fn program_works(
     program: AgentProgram<'_>,
@@ -222,7 +188,6 @@ async fn program_works(
 ) -> Conversation {
     use crate::exec::program::{self, ProgramTask};
 
-    /// Maximum duration of a program in a task without a deadline.
     const MAX_PROGRAM_DURATION: Duration = Duration::from_secs(30 * 60);
 
     let recorder = match std::env::current_exe() {

@@ -31,31 +31,24 @@ pub(crate) struct Inputs {
     before: Digests,
 }
 
-/// The action that determines the files.
 #[derive(Clone, Debug)]
 enum InputSource {
-    /// The script of a command.
     Command(String),
-    /// A task.
     Task(Box<AgentAction>),
-    /// The directory of a target that runs elsewhere.
     Target(String),
 }
 
 impl Inputs {
-    /// Reads the files before the command begins.
     pub(crate) async fn before(action: &CommandAction, files: &Arc<DiskFiles>) -> Inputs {
         let source = InputSource::Command(action.expanded.clone().unwrap_or_default());
         Inputs::looked_at(source, files, action.inputs.clone()).await
     }
 
-    /// Reads the files before a task begins with a copy of them.
     pub(crate) async fn before_task(action: &AgentAction, files: &Arc<DiskFiles>) -> Inputs {
         let known = declared_and_named(&action.surroundings.scripts, &action.inputs);
         Inputs::looked_at(InputSource::Task(Box::new(action.clone())), files, known).await
     }
 
-    /// Reads the files that define a target, before it is started.
     pub(crate) async fn before_trigger(action: &TriggerAction, files: &Arc<DiskFiles>) -> Inputs {
         Inputs::looked_at(InputSource::Target(action.target.clone()), files, action.inputs.clone()).await
     }
@@ -82,7 +75,6 @@ impl Inputs {
         !self.files.declares_inputs() && paths.iter().all(|path| self.files.kind(path).is_none())
     }
 
-    /// Returns the files that identify the recording, and notes about them.
     pub(crate) fn after(self) -> (Digests, Vec<String>) {
         let (inputs, mut notes) = match &self.source {
             InputSource::Command(script) => self.after_command(script),
@@ -147,7 +139,6 @@ impl Inputs {
         declared_and_named(&self.files.declared(), &named)
     }
 
-    /// Whether someone else may edit this file unnoticed.
     fn is_foreign(&self, path: &str) -> bool {
         let Ok(real) = fs::canonicalize(self.files.root().join(path)) else { return false };
         let is_system = |path: &Path| SYSTEM.iter().any(|system| path.starts_with(system));

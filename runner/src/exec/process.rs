@@ -24,7 +24,6 @@ use speclens_schema::{
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 
-/// Time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Maximum silence of an open pipe after the command itself has ended. A process that still holds it then is not waited
@@ -34,39 +33,39 @@ const SILENCE: Duration = Duration::from_secs(2);
 /// Maximum time to drain pipes after KILL. Only a process that left the group can hold one longer.
 const DRAIN: Duration = Duration::from_millis(250);
 
-/// Pause before looking again for a process that is about to end.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Initial size of the buffer of an output.
 const INITIAL_BYTES: usize = 4 * 1024;
 
-/// Maximum number of bytes per read later: the capacity of a pipe.
+/// Number of bytes per read beyond the limit: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
-/// Size in bytes from which an output is large.
-const LARGE_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
-
-/// Size from which allocators return memory to the system (glibc keeps pieces of up to 32 MiB).
-const HUGE_ALLOCATION_BYTES: usize = 33 * 1024 * 1024;
-
-/// A command to run, with its limits.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
-    /// The program.
-    pub program: Program<'a>,
-    /// The working directory.
+    pub shell: &'a str,
+    /// The text after its `-c`.
+    pub script: &'a str,
     pub directory: &'a Path,
-    /// The changes to the environment of this program.
     pub environment: &'a Environment,
     /// The standard input; empty for none.
     pub input: &'a [u8],
-    /// Maximum duration.
     pub timeout: Duration,
-    /// What becomes of its output.
     pub output: Output,
 }
 
-/// What becomes of the output of a command.
+impl<'a> Command<'a> {
+    /// A script of `sh` without input, whose output is kept up to a number of bytes.
+    pub(crate) fn shell(
+        script: &'a str,
+        directory: &'a Path,
+        environment: &'a Environment,
+        timeout: Duration,
+        limit: usize,
+    ) -> Command<'a> {
+        Command { shell: "sh", script, directory, environment, input: &[], timeout, output: Output::Kept(limit) }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Each stream is kept, up to this number of bytes.
@@ -84,33 +83,13 @@ impl Output {
     }
 }
 
-/// A script, and the shell that runs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Program<'a> {
-    /// The path of the shell, or a name to look up in `PATH`.
-    pub shell: &'a str,
-    /// The text after its `-c`.
-    pub script: &'a str,
-}
-
-impl Program<'_> {
-    /// Returns a script for the `sh` of the environment.
-    pub fn shell(script: &str) -> Program<'_> {
-        Program { shell: "sh", script }
-    }
-}
-
-/// Changes to the environment of this program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// Variables that are set.
     pub set: BTreeMap<String, String>,
-    /// Variables that are removed, such as the keys of model providers.
     pub removed: BTreeSet<String>,
 }
 
 impl Environment {
-    /// Returns the value of a variable as the command sees it.
     pub fn get(&self, name: &str) -> Option<OsString> {
         match self.set.get(name) {
             Some(value) => Some(value.into()),
@@ -120,14 +99,11 @@ impl Environment {
     }
 }
 
-/// The result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
     /// The observation. Its duration ends when the streams were closed or given up.
     pub ran: Ran,
-    /// The error that ended the run, if any.
     pub error: Option<RunError>,
-    /// Notes for the report.
     pub notes: Vec<String>,
 }
 
@@ -138,10 +114,8 @@ pub struct Background {
     groups: Mutex<Vec<group::Group>>,
 }
 
-/// The lifetime of background processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Until {
-    /// Until the attempt that started them has been observed.
     #[default]
     Attempt,
     /// Until the run of the suite ends: for example, a server that later tests use.
@@ -158,7 +132,6 @@ impl Until {
 }
 
 impl Background {
-    /// Returns an owner of background processes with this lifetime.
     pub fn new(until: Until) -> Background {
         Background { until, groups: Mutex::default() }
     }
@@ -200,19 +173,17 @@ pub(crate) fn suspended() -> Duration {
 /// Runs a command to its end. Never fails: errors are part of the result.
 pub async fn run(command: Command<'_>, background: &Background, cancel: &CancellationToken) -> Finished {
     if cancel.is_cancelled() {
-        return Finished::failed(command.program, RunErrorKind::Cancelled, "cancelled before it began");
+        return Finished::failed(command.script, RunErrorKind::Cancelled, "cancelled before it began");
     }
     match group::spawn(command) {
         Ok(child) => attend(command, child, background, cancel).await,
         Err(error) => {
-            let message =
-                format!("cannot start `{}` in {}: {error}", command.program.shell, command.directory.display());
-            Finished::failed(command.program, RunErrorKind::Spawn, message)
+            let message = format!("cannot start `{}` in {}: {error}", command.shell, command.directory.display());
+            Finished::failed(command.script, RunErrorKind::Spawn, message)
         }
     }
 }
 
-/// The reason for stopping a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     TimedOut,
@@ -375,7 +346,7 @@ async fn attend(
     let exit = exit.flatten();
     let began = exit.is_some();
     let ran = Ran {
-        command: Capture::whole(command.program.script.to_owned()),
+        command: Capture::whole(command.script.to_owned()),
         exit,
         timed_out: matches!(stop, Some(Stop::TimedOut)),
         held: held && stop.is_none(),
@@ -392,20 +363,18 @@ fn bytes(count: usize) -> String {
 }
 
 impl Finished {
-    fn failed(program: Program<'_>, kind: RunErrorKind, message: impl Into<String>) -> Finished {
+    fn failed(script: &str, kind: RunErrorKind, message: impl Into<String>) -> Finished {
         Finished {
-            ran: Ran { command: Capture::whole(program.script.to_owned()), ..Ran::default() },
+            ran: Ran { command: Capture::whole(script), ..Ran::default() },
             error: Some(RunError { kind, message: message.into() }),
             notes: Vec::new(),
         }
     }
 }
 
-/// One output stream, kept up to a limit and drained beyond it.
 struct Stream<R> {
     reader: Option<R>,
     kept: Vec<u8>,
-    /// A buffer for data beyond the limit.
     rest: Vec<u8>,
     limit: usize,
     dropped: u64,
@@ -422,12 +391,17 @@ impl<R: AsyncRead + Unpin> Stream<R> {
 
     /// Reads the data that has arrived. Cancel-safe.
     async fn read(&mut self) {
-        self.make_room();
         let Some(reader) = &mut self.reader else { return };
         let room = self.limit - self.kept.len();
         let read = if room > 0 {
+            // Most outputs are short, and each keeps its buffer.
+            if self.kept.len() == self.kept.capacity() {
+                self.kept.reserve(self.kept.len().max(INITIAL_BYTES));
+            }
             reader.take(room as u64).read_buf(&mut self.kept).await
         } else {
+            self.rest.clear();
+            self.rest.reserve(CHUNK);
             reader.read_buf(&mut self.rest).await.inspect(|count| self.dropped += *count as u64)
         };
         match read {
@@ -435,25 +409,6 @@ impl<R: AsyncRead + Unpin> Stream<R> {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => self.reader = None,
-        }
-    }
-
-    /// Makes room for the next read. Most outputs are short. A large one gets all the room that it may need at once: it
-    /// is not moved again, untouched pages take no memory, and an allocator returns so large a piece to the system as
-    /// soon as it is freed.
-    fn make_room(&mut self) {
-        let kept = self.kept.len();
-        if kept >= self.limit {
-            self.rest.clear();
-            self.rest.reserve(CHUNK);
-        } else if kept == self.kept.capacity() {
-            let more = match kept {
-                0 => INITIAL_BYTES,
-                LARGE_OUTPUT_BYTES.. => self.limit.max(HUGE_ALLOCATION_BYTES) - kept,
-                _ => CHUNK.max(kept),
-            };
-            // If address space is short, the buffer grows as usual.
-            let _ = self.kept.try_reserve_exact(more);
         }
     }
 
@@ -486,7 +441,6 @@ mod watchdog {
 
     use std::time::Duration;
 
-    /// Suspends nothing.
     #[derive(Debug)]
     pub struct Suspension;
 

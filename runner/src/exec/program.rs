@@ -7,15 +7,13 @@
 //! since it asks a model by itself; the commands of these shells do not see them. A shell that starts the agent is not
 //! one of its commands: see [`launcher`].
 
-mod invocation;
 mod launcher;
 mod log;
 pub mod shell;
 mod shims;
 
-use std::{fs, io, path::Path, time::Duration};
+use std::{io, path::Path, time::Duration};
 
-use serde::{Deserialize, Serialize};
 use speclens_schema::{
     evidence::{CommandGap, CommandLog, Ended, Ran, RunError, RunErrorKind, Turn},
     suite::AgentProgram,
@@ -26,64 +24,23 @@ use super::{
     agent::Conversation,
     process::{self, Background, Environment, end_of},
 };
+use log::{INPUT, Settings, WITHIN};
 use shims::Shims;
 
 /// Exit status of a shell that cannot start a program.
 const NOT_EXECUTABLE: i32 = 126;
 const NOT_FOUND: i32 = 127;
 
-/// The directory of the log, below that of the recording shells.
-const LOG: &str = "log";
-
-/// Environment variables of the recording shells. This program may itself run below such shells, so they are removed.
-/// The name of the recorded command; set for everything that it starts: nested commands are a part of it.
-const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
-/// Standard input of the recorded command.
-const INPUT: &str = "SPECLENS_SHELL_INPUT";
-
-/// The facts that the recording shells need, in a file: an agent may start them with an empty environment.
-#[derive(Debug, Default, Serialize, Deserialize)]
-struct Settings {
-    /// Maximum number of bytes kept of each stream.
-    limit: usize,
-    /// Names of the variables that recorded commands do not see.
-    without: Vec<String>,
-    /// Number of bytes on the standard input of the agent that are there from the beginning.
-    task_bytes: u64,
-    /// The process id of this program, which starts the agent.
-    runner: u32,
-}
-
-impl Settings {
-    const FILE: &str = "settings.json";
-
-    fn write(&self, directory: &Path) -> io::Result<()> {
-        fs::write(directory.join(Settings::FILE), serde_json::to_vec(self)?)
-    }
-
-    /// Reads the settings. Without them, no output is kept.
-    fn read(directory: &Path) -> Settings {
-        let text = fs::read(directory.join(Settings::FILE)).unwrap_or_default();
-        serde_json::from_slice(&text).unwrap_or_default()
-    }
-}
-
-/// The task of an agent program.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramTask<'a> {
-    /// The program.
     pub program: AgentProgram<'a>,
-    /// The standard input.
     pub input: &'a str,
-    /// The working directory.
     pub directory: &'a Path,
     /// The changes to the environment of its commands. The agent itself keeps the variables that are removed there.
     pub environment: &'a Environment,
-    /// Maximum duration.
     pub timeout: Duration,
     /// Maximum number of bytes kept of each stream.
     pub limit: usize,
-    /// The speclens program, which the recording shells start.
     pub recorder: &'a Path,
 }
 
@@ -116,7 +73,8 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
     let environment = surroundings(&task, &shims, &path);
     let command = process::Command {
         // Its own shell is not one of the recording shells.
-        program: process::Program { shell: &shims.real, script: task.program.command },
+        shell: &shims.real,
+        script: task.program.command,
         directory: task.directory,
         environment: &environment,
         input: task.input.as_bytes(),
@@ -145,7 +103,6 @@ pub async fn perform(task: ProgramTask<'_>, background: &Background, cancel: &Ca
     }
 }
 
-/// Returns the environment of the program, with the recording shells first in `PATH`.
 fn surroundings(task: &ProgramTask<'_>, shims: &Shims, path: &str) -> Environment {
     let mut set = task.environment.set.clone();
     let removed = [WITHIN, INPUT].map(str::to_owned).into();

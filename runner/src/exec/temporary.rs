@@ -13,7 +13,6 @@ use std::{
 /// Prefix of the names; the process id follows.
 const PREFIX: &str = "speclens-";
 
-/// Prefix of the names of directories that are kept.
 const KEPT: &str = "speclens-kept-";
 
 /// A directory that is removed when this is dropped, whatever the modes of its content.
@@ -34,7 +33,6 @@ impl Temporary {
         Ok(Temporary { path, _lock: lock })
     }
 
-    /// Creates a directory that is not removed.
     pub(super) fn make_kept() -> io::Result<PathBuf> {
         Ok(tempfile::Builder::new().prefix(KEPT).tempdir()?.keep())
     }
@@ -52,7 +50,6 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes the directories whose processes are dead.
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -99,7 +96,6 @@ fn open_up(directory: &Path) {
     }
 }
 
-/// Returns whether a path is a directory, not a link to one, that belongs to the user of this program.
 #[cfg(unix)]
 fn is_own(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;

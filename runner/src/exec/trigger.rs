@@ -1,11 +1,10 @@
 //! Starts a skill, an agent or a pipeline, and waits for its end.
 
-mod claims_hold;
+mod context;
 mod program;
-mod values;
 mod webhook;
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc};
 
 use speclens_schema::{
     evidence::{Address, Context, Ended, Evidence, Need, ObservationTime, RunError, RunErrorKind},
@@ -24,48 +23,13 @@ use crate::{
     watch::Watch,
 };
 
-pub(crate) use values::{KnownRun, begun};
-
-/// The parameters that all ways of starting a target share.
-#[derive(Clone, Copy)]
-struct TriggerContext<'a> {
-    action: &'a TriggerAction,
-    filled: &'a Filled,
-    gateway: &'a Gateway,
-    action_context: ActionContext<'a>,
-    /// The view for checking whether the target is done.
-    view: &'a View,
-    timer: SuspendAwareTimer,
-}
-
-impl TriggerContext<'_> {
-    /// Maximum duration of the whole act.
-    fn limit(&self) -> Duration {
-        Duration::from_millis(self.action.timeout_ms)
-    }
-
-    fn left(&self) -> Duration {
-        self.limit().saturating_sub(self.timer.elapsed())
-    }
-
-    /// Returns the context after the act. `run_id` is the id of the run, if it is not the one that was sent.
-    fn ended(&self, context: Context, run_id: Option<String>) -> Context {
-        values::ended(context, run_id, self.gateway, self.action_context.job.clock, &self.action_context.job.directory)
-    }
-}
-
-/// The evidence that is known once a target was started.
-struct Triggered {
-    evidence: Evidence,
-    /// The id of the run, if it is not the one that was sent.
-    run_id: Option<String>,
-    notes: Vec<String>,
-}
+pub(crate) use context::{KnownRun, begun};
+use context::{TriggerContext, Triggered, cancelled, ended};
 
 /// Returns the known facts of a run that was started elsewhere, before its results are observed.
 pub(crate) fn seen_later(context: Context, job: &Job) -> Attempt {
     Attempt::begun(match &job.gateway {
-        Some(gateway) => values::ended(context, None, gateway, job.clock, &job.directory),
+        Some(gateway) => ended(context, None, gateway, job.clock, &job.directory),
         None => context,
     })
 }
@@ -104,7 +68,6 @@ fn prepared<'a>(
     Ok((filled, gateway))
 }
 
-/// Starts the target, and waits for its end.
 async fn started(trigger: TriggerContext<'_>, context: Context) -> (Attempt, Option<Watch>) {
     let session_key = match trigger.action.kind {
         TriggerKind::Skill => {
@@ -161,7 +124,7 @@ async fn follow_log(trigger: TriggerContext<'_>, watch: &Watch, evidence: &mut E
             Some(Some(())) => {}
             Some(None) => evidence.ended = Some(Ended::Deadline),
             None => {
-                evidence.error = Some(webhook::cancelled());
+                evidence.error = Some(cancelled());
                 return;
             }
         }
@@ -169,7 +132,6 @@ async fn follow_log(trigger: TriggerContext<'_>, watch: &Watch, evidence: &mut E
     evidence.error = watch.read_log().await.failure.map(failed_by_log);
 }
 
-/// Returns the error of a run that failed according to the log.
 pub(crate) fn failed_by_log(reason: String) -> RunError {
     RunError::new(RunErrorKind::Gateway, format!("the gateway's log says that the run failed: {reason}"))
 }
@@ -193,7 +155,6 @@ async fn deadline_note(trigger: TriggerContext<'_>) -> String {
     )
 }
 
-/// Placeholder for the id that the run gets when it begins.
 const RUN_ID: &str = "{{run_id}}";
 
 /// Returns the requests that would be sent, one sentence or value per line.

@@ -68,7 +68,6 @@ pub fn open_regular(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-/// Reads a regular file that is not too large.
 pub(super) fn read_bounded(path: &Path) -> Result<Arc<[u8]>, String> {
     let reason = |error: io::Error| error.to_string();
     let mut content = Vec::new();
@@ -86,7 +85,6 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// again unnoticed.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// The digests of files that were read.
 #[derive(Debug, Default)]
 pub(super) struct Digests {
     known: Mutex<HashMap<PathBuf, CachedDigest>>,
@@ -100,7 +98,6 @@ struct CachedDigest {
 }
 
 impl Digests {
-    /// Returns the digest of one file, without a limit on the total size.
     pub(super) fn of_one(&self, path: &Path) -> Option<String> {
         self.of(path, &mut { u64::MAX })
     }
@@ -154,33 +151,6 @@ pub fn relative_path(directory: &Path, path: &Path) -> Option<String> {
     Some(up.chain(down).collect::<Option<Vec<_>>>()?.join("/"))
 }
 
-/// Returns a path without `.`, and with `..` only at its beginning.
-pub(super) fn normal_from(path: &str) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/') {
-        match name {
-            "" | "." => {}
-            ".." if names.last().is_some_and(|last| *last != "..") => drop(names.pop()),
-            name => names.push(name),
-        }
-    }
-    names.join("/")
-}
-
-/// Returns a path without `.`, and without `..` as far as there are names before it.
-pub(super) fn normal(path: &str) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for name in path.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => drop(names.pop()),
-            name => names.push(name),
-        }
-    }
-    names.join("/")
-}
-
-/// Returns a path without `..`, without looking at the disk.
 pub fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

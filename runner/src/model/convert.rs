@@ -152,7 +152,6 @@ fn unfinished(reason: &StopReason) -> Option<Unfinished> {
     }
 }
 
-/// Returns the whole answer, if it has more than its text and its calls.
 fn carried(response: ChatResponse) -> Option<Value> {
     let ChatResponse { mut content, reasoning_content, .. } = response;
     if let Some(reasoning) = reasoning_content.filter(|_| !content.contains_reasoning_content()) {

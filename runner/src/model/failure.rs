@@ -9,40 +9,30 @@ use genai::webc;
 use serde_json::Value;
 use speclens_schema::evidence::{RunError, RunErrorKind};
 
-use super::key::Key;
-use crate::cause::{in_line, innermost, words};
+use super::provider::Key;
+use crate::http::{in_line, innermost, words};
 
-/// The cause of a failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// The provider answered with an error status.
     Status {
         status: u16,
         advice: Advice,
-        /// The error text of the provider.
         words: String,
         /// Whether the account has no credit left: waiting does not help.
         is_unpaid: bool,
     },
     /// The provider answered with an error, with this text, despite a status of success.
     InBody(String),
-    /// No connection to the provider.
     Unreachable(String),
-    /// The connection was closed before the answer was complete.
     Cut(String),
-    /// The answer did not come in time.
     TimedOut,
-    /// The answer is not one of the protocol.
     Unreadable(String),
 }
 
-/// The request, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestFacts<'a> {
     pub(super) host: &'a str,
-    /// The variable whose key was sent.
     pub(super) variable: Option<&'a str>,
-    /// Maximum duration of an answer.
     pub(super) deadline: Duration,
     pub(super) retries: u32,
 }
@@ -60,7 +50,6 @@ impl Failure {
         }
     }
 
-    /// Reads the error in a body with a status of success.
     pub(super) fn in_body(body: &Value, key: Option<&Key>) -> Option<Failure> {
         let error = body.get("error").filter(|error| !error.is_null())?;
         let body = body.to_string();
@@ -107,7 +96,6 @@ impl Failure {
         Failure::Cut(in_line(&innermost(&error.without_url())))
     }
 
-    /// Returns the error message with its remedy.
     pub(super) fn into_error(self, request: RequestFacts<'_>) -> RunError {
         let RequestFacts { host, variable, deadline, retries } = request;
         let after = match retries {
@@ -204,7 +192,6 @@ fn reason(body: &str) -> String {
     words(body).unwrap_or_else(|| "no reason given".to_owned())
 }
 
-/// Maximum number of retries after the first request.
 pub(super) const MAX_RETRIES: u32 = 3;
 /// Maximum total time of all pauses before one answer.
 const MAX_WAIT: Duration = Duration::from_secs(60);

@@ -13,13 +13,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{Answering, Message, Model, Reply, Request};
 
-/// The id of this model on the command line.
 pub const ID: &str = "manual";
 
-/// The line that ends a task, as an empty one does.
 const END: &str = "exit";
 
-/// The console of a person.
 pub trait Console: Send + Sync + fmt::Debug {
     /// Shows a text and returns the next line without its end; `None` at the end of the input.
     ///
@@ -33,7 +30,6 @@ pub struct Manual {
     console: Arc<dyn Console>,
     /// The conversation that was asked last; locked while a person is asked.
     asked: tokio::sync::Mutex<Option<String>>,
-    /// Numbers of the calls, by test.
     calls: Mutex<BTreeMap<String, usize>>,
 }
 
@@ -48,7 +44,6 @@ impl Manual {
         Ok(Manual::at(Arc::new(Terminal)))
     }
 
-    /// Asks the person at a console.
     pub fn at(console: Arc<dyn Console>) -> Manual {
         Manual { console, asked: tokio::sync::Mutex::default(), calls: Mutex::default() }
     }
@@ -101,7 +96,6 @@ fn header(request: &Request) -> String {
     format!("\n{}\n{asked}\n(one command per line; an empty line or `{END}` ends the task)\n", printable(&request.test))
 }
 
-/// Returns the result of a command, for a person.
 fn result(text: &str) -> String {
     let result: Value = serde_json::from_str(text).unwrap_or_default();
     let streams: Vec<&str> = ["stdout", "stderr"].iter().filter_map(|name| result.get(name)?.as_str()).collect();
@@ -130,7 +124,6 @@ fn printable(text: &str) -> String {
 #[derive(Clone, Copy, Debug)]
 struct Terminal;
 
-/// A question, and the receiver of the answer.
 type Question = (String, oneshot::Sender<Option<String>>);
 
 impl Console for Terminal {
@@ -149,7 +142,6 @@ impl Console for Terminal {
     }
 }
 
-/// Answers questions with lines until there are no more questions or lines.
 fn answer_all(mut questions: mpsc::UnboundedReceiver<Question>, input: &mut dyn BufRead, output: &mut dyn Write) {
     while let Some((shown, sender)) = questions.blocking_recv() {
         // A closed terminal answers with the end of its input.
@@ -165,7 +157,6 @@ fn answer_all(mut questions: mpsc::UnboundedReceiver<Question>, input: &mut dyn 
 mod tests {
     use super::*;
 
-    /// A person who types these lines and sees the output.
     #[derive(Debug, Default)]
     struct Person {
         lines: Mutex<Vec<&'static str>>,
@@ -227,14 +218,12 @@ mod tests {
         assert!(shown[2].starts_with("\none\n") && shown[2].ends_with("text\n$ "), "{shown:?}");
     }
 
-    /// Asks for an answer, and returns whether there is none yet.
     async fn is_waiting(answer: &mut Answering<'_>) -> bool {
         std::future::poll_fn(|context| std::task::Poll::Ready(answer.as_mut().poll(context).is_pending())).await
     }
 
     #[tokio::test]
     async fn one_question_is_asked_at_a_time() {
-        /// Answers when notified, and counts the waiting requests.
         #[derive(Debug, Default)]
         struct Slow(Mutex<Vec<oneshot::Sender<Option<String>>>>);
         impl Console for Slow {

@@ -22,20 +22,16 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::{
     Answering, Model, Reply, Request, convert,
     failure::{self, Failure, RequestFacts},
-    key::Key,
-    provider::Target,
+    provider::{Key, Target},
 };
 use crate::http;
 
-/// Maximum duration of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A model that is asked over the network.
 pub(super) struct Network {
     client: Client,
     target: Target,
     host: String,
-    /// The variable whose key is sent, and the key.
     key: Option<(String, Key)>,
     price: Option<Price>,
     deadline: Duration,
@@ -135,7 +131,6 @@ impl fmt::Debug for Network {
     }
 }
 
-/// Builds a client for one address, which sends the key with each request.
 fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Client, String> {
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
@@ -177,7 +172,6 @@ impl RequestLimit {
         RequestLimit(Arc::new(Semaphore::new(requests.clamp(1, MAX_IN_FLIGHT))))
     }
 
-    /// Waits until another request may be made.
     pub(super) async fn permit(&self) -> Permit<'_> {
         const OPEN: &str = "nothing closes it";
         let of_suite = self.0.acquire().await.expect(OPEN);

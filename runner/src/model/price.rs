@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, fmt};
 
 use speclens_schema::{evidence::Usage, settings::Price};
 
-/// The date of these list prices.
 const PRICES_OF: &str = "2026-03-21";
 
 /// Input and output prices in US dollars per million tokens, by provider and model. They are for the shortest prompts
@@ -40,21 +39,15 @@ const PRICES: &[(&str, &str, f64, f64)] = &[
     ("openai", "o4-mini", 1.1, 4.4),
 ];
 
-/// A price and its source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quote {
-    /// The price.
     pub price: Price,
-    /// The source.
     pub source: PriceSource,
 }
 
-/// The source of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceSource {
-    /// The settings.
     Settings,
-    /// The built-in list of a certain day.
     List,
 }
 

@@ -3,19 +3,23 @@
 //! A key goes to the built-in address of its own provider, or to an address in the same entry of the settings as the
 //! name of its variable, and to no other address.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
 
 use genai::adapter::AdapterKind;
+use reqwest::header::HeaderValue;
 use speclens_schema::{
     evidence::{RunError, RunErrorKind},
     settings::{Api, Provider, Settings},
     words,
 };
-use url::{Host, Url};
+use url::Url;
 
 use crate::http::may_carry_secret;
 
-/// A provider that needs no settings.
 struct BuiltIn {
     names: &'static [&'static str],
     api: Api,
@@ -73,7 +77,6 @@ const BUILT_IN: &[BuiltIn] = &[
 /// The default gateway of cli-bench. It knows models by their whole ids.
 const GATEWAY: BuiltIn = open_ai(&[], AdapterKind::OpenAI, "https://ai-gateway.vercel.sh/v1", &[GATEWAY_VARIABLE]);
 
-/// The variable that holds the key of the gateway.
 pub(super) const GATEWAY_VARIABLE: &str = "AI_GATEWAY_API_KEY";
 
 /// Variables that hold a key of a tool whose suites run here, and of no provider.
@@ -84,14 +87,12 @@ pub(super) struct Target {
     pub(super) model: String,
     pub(super) api: Api,
     pub(super) adapter: AdapterKind,
-    /// The address, without the part that names the operation.
     pub(super) base_url: Url,
     /// The variables that may hold the key, the usual one first. If empty, no key is sent.
     pub(super) variables: Vec<String>,
     pub(super) is_gateway: bool,
 }
 
-/// Names every variable that may hold a key.
 pub(super) fn key_variables(settings: &Settings) -> BTreeSet<String> {
     let built_in = BUILT_IN.iter().chain([&GATEWAY]).flat_map(|known| known.variables).chain(KEYS_OF_TOOLS);
     let named = settings.providers.values().filter_map(|provider| provider.key_env.as_deref());
@@ -121,7 +122,6 @@ pub(super) fn target(id: &str, settings: &Settings, is_set: impl Fn(&str) -> boo
     }
 }
 
-/// Returns the provider and the model that an id names.
 fn split(id: &str) -> Result<(&str, &str), RunError> {
     let parts = id.split_once('/').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
     parts.ok_or_else(|| provider_error(format!("`{id}` is not a valid model id; write `provider/model`")))
@@ -155,28 +155,20 @@ pub(super) fn of_suite(
     target.checked().map_err(of_suite)
 }
 
-/// A mistake in an entry of `providers`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryFault {
-    /// It has no address, and no built-in provider has this name.
     NoAddress,
-    /// The address is not valid, for this reason.
     NotAnAddress(String),
-    /// The address is not an HTTP address.
     NotWeb,
-    /// The address contains a password.
     Password,
-    /// The key would be sent without encryption.
     Open,
 }
 
 impl EntryFault {
-    /// Returns the mistake in the entry of a name, if any.
     pub fn of(name: &str, entry: &Provider) -> Option<EntryFault> {
         described("any", entry, built_in(name)).err()
     }
 
-    /// Returns the remedy.
     pub fn help(&self) -> &'static str {
         match self {
             EntryFault::NoAddress => "add `base_url`",
@@ -198,7 +190,6 @@ impl EntryFault {
         }
     }
 
-    /// Returns the message, where the address is the value of this key.
     fn sentence(&self, key: &str) -> String {
         match self {
             EntryFault::NoAddress => format!("missing `{key}`, because no built-in provider has this name"),
@@ -273,13 +264,11 @@ impl BuiltIn {
 }
 
 impl Target {
-    /// Refuses to send a key without encryption.
     fn checked(self) -> Result<Target, EntryFault> {
         let is_open = !may_carry_secret(&self.base_url);
         if is_open && !self.variables.is_empty() { Err(EntryFault::Open) } else { Ok(self) }
     }
 
-    /// Returns the host, with the port if it is not the default one.
     pub(super) fn host(&self) -> String {
         let host = self.base_url.host_str().unwrap_or_default();
         self.base_url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -304,22 +293,52 @@ impl Target {
     }
 }
 
-/// Returns whether an address leads to this machine, regardless of name resolution.
-pub(crate) fn is_loopback(address: &Url) -> bool {
-    match address.host() {
-        Some(Host::Domain(name)) => name.trim_end_matches('.').eq_ignore_ascii_case("localhost"),
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    }
-}
-
 fn owned(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn provider_error(message: String) -> RunError {
     RunError { kind: RunErrorKind::Provider, message }
+}
+
+/// The key of a provider. Its value is never shown: it leaves only as a header that is marked as sensitive.
+#[derive(Clone)]
+pub(super) struct Key(Arc<str>);
+
+impl Key {
+    /// Reads the value of a variable. `None` if it is not a valid key: blank, or not allowed in a header.
+    pub(super) fn read(text: &str) -> Option<Key> {
+        let text = text.trim();
+        let is_key = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        is_key.then(|| Key(text.into()))
+    }
+
+    /// Returns the header with the key, after a word such as `Bearer `.
+    pub(super) fn header(&self, before: &str) -> HeaderValue {
+        let text = format!("{before}{}", self.0);
+        let mut value = HeaderValue::from_str(&text).expect("a key holds only characters that a header may hold");
+        value.set_sensitive(true);
+        value
+    }
+
+    pub(super) fn mask(&self, text: &str) -> String {
+        text.replace(&*self.0, "***")
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Key")
+    }
+}
+
+/// Reads the variables with these names. Those that are not set, or have no valid key, are omitted.
+pub(super) fn read_keys(
+    names: &BTreeSet<String>,
+    environment: impl Fn(&str) -> Option<String>,
+) -> BTreeMap<String, Key> {
+    let key = |name: &String| Some((name.clone(), Key::read(&environment(name)?)?));
+    names.iter().filter_map(key).collect()
 }
 
 #[cfg(test)]
@@ -336,7 +355,6 @@ mod tests {
         Settings { providers: [(name.to_owned(), provider)].into(), ..Settings::default() }
     }
 
-    /// Checks the address of a model and the variables whose key goes there.
     #[track_caller]
     fn check(id: &str, settings: &Settings, set: &[&str], url: &str, variables: &[&str]) {
         let found = target(id, settings, |name| set.contains(&name)).unwrap();
@@ -429,8 +447,27 @@ mod tests {
     fn built_in_addresses_encrypt_or_stay_on_this_machine() {
         for known in BUILT_IN {
             let address = read_address(known.base_url).unwrap();
-            assert_eq!(address.scheme() == "http", super::is_loopback(&address), "{address}");
+            assert_eq!(address.scheme() == "http", crate::http::is_loopback(&address), "{address}");
             assert!(known.variables.is_empty() || address.scheme() == "https");
+        }
+    }
+
+    use super::{Key, read_keys};
+
+    #[test]
+    fn key_has_no_visible_value() {
+        let keys = read_keys(&["API_KEY".to_owned()].into(), |_| Some(" sk-secret-value\n".to_owned()));
+        let key = keys.get("API_KEY").unwrap();
+        let shown = format!("{keys:?} {key:?} {:?}", key.header("Bearer "));
+        assert!(!shown.contains("secret"), "{shown}");
+        assert_eq!(key.header("Bearer ").to_str().unwrap(), "Bearer sk-secret-value");
+        assert_eq!(key.mask("wrong key: sk-secret-value."), "wrong key: ***.");
+    }
+
+    #[test]
+    fn blank_or_invalid_variable_is_not_a_key() {
+        for text in ["", "  \n", "two words", "schlüssel", "line\nbreak"] {
+            assert!(Key::read(text).is_none(), "{text:?}");
         }
     }
 }

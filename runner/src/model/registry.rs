@@ -16,47 +16,35 @@ use speclens_schema::{
 
 use super::{
     Model,
-    key::{Key, read_keys},
     manual::{self, Manual},
     network::{Network, RequestLimit},
     price::{self, Quote},
-    provider::{self, Target},
+    provider::{self, Key, Target, read_keys},
     script::Scripted,
 };
 
-/// Opens models by their ids.
 #[derive(Debug)]
 pub struct Models {
     settings: Arc<Settings>,
-    /// The keys that are set, by the names of their variables.
     keys: BTreeMap<String, Key>,
     request_limit: RequestLimit,
     directory: PathBuf,
-    /// The opened models, which share their connections.
     opened: Mutex<BTreeMap<String, Arc<dyn Model>>>,
 }
 
-/// Properties of a model that are known without asking it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
-    /// The host, with the port if it is not the default one.
     pub host: String,
-    /// Whether the AI Gateway passes the request on.
     pub is_gateway: bool,
-    /// The key.
     pub key: KeyState,
     /// The price; `None` if it is not known.
     pub price: Option<Quote>,
 }
 
-/// The presence of a model's key, without its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyState {
-    /// No key is sent.
     NotNeeded,
-    /// The variable with this name has it.
     Set(String),
-    /// The variable with this name is not set, or has no valid key.
     Missing(String),
 }
 
@@ -74,7 +62,6 @@ impl Models {
         }
     }
 
-    /// Returns the same models, with scripts in the directory of the suite's main file.
     pub fn in_directory(self, directory: &Path) -> Models {
         Models { directory: directory.to_owned(), ..self }
     }
@@ -112,7 +99,6 @@ impl Models {
         self
     }
 
-    /// Uses a model for an id from now on.
     #[cfg(test)]
     pub(crate) fn put(&self, id: &str, model: Arc<dyn Model>) {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned(), model);

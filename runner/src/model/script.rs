@@ -17,7 +17,6 @@ use speclens_schema::{
 use super::{Answering, Message, Model, Reply, Request};
 use crate::files::open_regular;
 
-/// The tool that runs a command, and its argument.
 const SHELL: &str = "run_command";
 const COMMAND: &str = "command";
 
@@ -27,15 +26,12 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Maximum number of characters of an output in an error message.
 const MAX_SHOWN_CHARACTERS: usize = 300;
 
-/// A script that plays a model.
 #[derive(Debug)]
 pub(crate) struct Scripted {
-    /// The path as users know it.
     name: String,
     lines: Lines,
 }
 
-/// A turn that is being played.
 struct Played<'a> {
     /// The test that it belongs to; `None` for a turn of `default`.
     test: Option<&'a str>,
@@ -136,7 +132,6 @@ impl Scripted {
         })
     }
 
-    /// Compares the results of a turn with its expectation.
     fn compare(&self, last: &Played<'_>, messages: &[Message]) -> Result<(), RunError> {
         let Some(expect) = &last.turn.item.expect else { return Ok(()) };
         let back = messages.iter().rev().take_while(|message| !matches!(message, Message::Model(_)));
@@ -171,7 +166,6 @@ impl Scripted {
         RunError::new(kind, format!("{}:{line} simulates {what}", self.name))
     }
 
-    /// Returns the location of a turn, for messages.
     fn place(&self, played: &Played<'_>) -> String {
         let owner = played.test.map_or_else(|| "`default`".to_owned(), |test| format!("`{test}`"));
         format!("{}:{}: turn {} of {owner}", self.name, played.turn.number, played.number)
@@ -189,13 +183,11 @@ impl Model for Scripted {
     }
 }
 
-/// An expectation that does not hold, with the actual result.
 struct Unmet {
     expected: String,
     found: String,
 }
 
-/// Returns the first part of an expectation that does not hold.
 fn mismatch(expect: &Expect, result: Option<&str>, is_call: bool) -> Option<Unmet> {
     let Some(result) = result else {
         return Some(Unmet { expected: "a result".to_owned(), found: "none".to_owned() });

@@ -12,13 +12,11 @@ use speclens_schema::{
     evidence::{Capture, Content, FileSearch},
 };
 
-/// Maximum number of names of a directory that are kept.
 const MAX_NAMES: usize = 300;
 
 /// Number of bytes of a file that are searched at once.
 const PIECE: usize = 256 << 10;
 
-/// Maximum duration of searching a file.
 const MAX_SEARCH: Duration = Duration::from_secs(60);
 
 /// Maximum number of directory entries that are read for names.
@@ -44,7 +42,6 @@ fn bytes(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
     Ok((bytes, cut))
 }
 
-/// Searches a whole file for texts and patterns, one piece at a time.
 pub(super) fn search(path: &Path, wanted: &[String]) -> Vec<FileSearch> {
     let mut scan = FileScan::new(wanted);
     let began = Instant::now();
@@ -89,7 +86,6 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Returns the names in the directory of a path, sorted.
 pub(crate) fn beside(path: &Path) -> Vec<String> {
     let Some(directory) = path.parent() else { return Vec::new() };
     let entries = fs::read_dir(directory).into_iter().flatten().take(MAX_ENTRIES);

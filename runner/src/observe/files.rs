@@ -20,16 +20,13 @@ use super::{
 };
 use crate::clock::SuspendAwareTimer;
 
-/// Pause between two observations.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Maximum number of files in an answer.
 const MAX_FILES: usize = 1_000;
 
 /// Maximum number of bytes of a log that is kept as a whole, so that another text can be searched for later.
 const MAX_WHOLE_LOG_BYTES: usize = 64 * 1024;
 
-/// The files of one observation, by path.
 type Files = BTreeMap<String, State>;
 
 /// The state of a file: if it is the same twice, the file was not written in between.
@@ -143,10 +140,8 @@ fn look(need: &FilesNeed, directory: &Path) -> Look {
     Look { files: states.collect(), cut: matches.cut }
 }
 
-/// The contents of the observed files.
 struct Gathered {
     answer: FilesAnswer,
-    /// Whether each file was unchanged after it was read.
     is_steady: bool,
 }
 
@@ -184,7 +179,6 @@ fn gather(listed: Vec<(String, State, u64)>, need: &FilesNeed, directory: &Path,
     Gathered { answer, is_steady }
 }
 
-/// Returns the names in the directory where a file should be.
 fn beside(need: &FilesNeed, directory: &Path) -> Vec<String> {
     let place = PathBuf::from(&need.pattern);
     let has_wildcards = |path: &Path| need.wildcards && path.to_str().is_none_or(glob::has_wildcards);

@@ -12,20 +12,15 @@ use speclens_schema::evidence::{
     Scored,
 };
 
-use super::{
-    response::{client_for, received},
-    view::View,
-};
+use super::view::View;
 use crate::{
     clock::SuspendAwareTimer,
-    http,
+    http::{self, client_for, received},
     model::{self, Message, Request},
 };
 
-/// Maximum duration of one answer of a judge at an address.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Asks as often as the need demands.
 pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Answer {
     let text = match need.text(view.output.as_deref()) {
         Ok(text) => text,
@@ -66,7 +61,6 @@ async fn ask(peer: &AskedModel, request: &Request, times: u32, view: &View) -> A
     Answer::Question(QuestionAnswer { replies })
 }
 
-/// Asks as often as the need demands, one time after the other, about the files as they were observed.
 pub(super) async fn scores(need: &ScoreNeed, view: &View) -> Answer {
     let scored = match need.scored(&view.seen) {
         Ok(scored) => scored,
@@ -94,7 +88,6 @@ async fn ask_model(peer: &AskedModel, need: &ScoreNeed, scored: &Scored, view: &
     ask(peer, &request, need.times, view).await
 }
 
-/// A judge that answers at an address.
 struct Target {
     client: Client,
     url: Url,

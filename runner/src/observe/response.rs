@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
+use reqwest::Url;
 use speclens_schema::evidence::{Address, Answer, Capture, ResponseAnswer, ResponseNeed};
 
 use super::view::View;
-use crate::{cause::innermost, clock::SuspendAwareTimer, http};
+use crate::{
+    clock::SuspendAwareTimer,
+    http::{client_for, received},
+};
 
-/// Maximum duration of a response.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) async fn observe(need: &ResponseNeed, view: &View) -> Answer {
@@ -54,28 +56,4 @@ async fn receive(address: &str, limit: usize, answer: &mut ResponseAnswer, body:
     let _ = url.set_password(None);
     let request = client_for(&url)?.get(url);
     received(request, limit, &mut answer.status, body).await
-}
-
-/// Returns a client that asks exactly the given address: it follows no redirects and uses no proxy.
-pub(super) fn client_for(url: &Url) -> Result<Client, String> {
-    Client::builder()
-        .tls_backend_preconfigured(http::encryption(url.scheme())?)
-        .redirect(Policy::none())
-        .no_proxy()
-        .pool_max_idle_per_host(0)
-        .build()
-        .map_err(|error| innermost(&error))
-}
-
-/// Sends a request, and returns whether all of the response was kept. The received part remains when the wait is given
-/// up.
-pub(super) async fn received(
-    request: RequestBuilder,
-    limit: usize,
-    status: &mut Option<u16>,
-    body: &mut Vec<u8>,
-) -> Result<bool, String> {
-    let mut response = request.send().await.map_err(|error| innermost(&error))?;
-    *status = Some(response.status().as_u16());
-    http::receive(&mut response, limit, body).await.map_err(|error| innermost(&error))
 }

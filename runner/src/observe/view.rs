@@ -15,7 +15,6 @@ use crate::{
     watch::Watch,
 };
 
-/// The surroundings and the limits of observers.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     /// The base directory of relative paths.
@@ -25,12 +24,10 @@ pub(crate) struct View {
     pub(crate) limit: usize,
     pub(crate) background: Arc<Background>,
     pub(crate) models: Arc<Models>,
-    /// No model may see them.
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) test: String,
     /// The output of the act, with secrets masked; `None` if not observed.
     pub(crate) output: Option<Arc<Output>>,
-    /// The previous observations, which judges are asked about.
     pub(crate) seen: Arc<Vec<Observation>>,
     pub(crate) gateway: Option<Arc<Gateway>>,
     pub(crate) watch: Option<Arc<Watch>>,
@@ -39,7 +36,6 @@ pub(crate) struct View {
     pub(crate) suspended: fn() -> Duration,
 }
 
-/// The run was cancelled before the answer was known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cancelled;
 

@@ -4,13 +4,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
-use speclens_schema::check::text::hexadecimal;
-
-use super::Label;
+use speclens_schema::{check::text::hexadecimal, suite::Subject};
 
 const KEY_LENGTH: usize = 16;
 const LABEL_LENGTH: usize = 12;
 const BEGAN_LENGTH: usize = 16;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Label {
+    pub case: String,
+    pub subject: Subject,
+    /// Index of the repetition, from 0.
+    pub repeat: u32,
+}
 
 /// A parsed file name. The order groups equal actions, the newest last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +70,6 @@ impl Name {
     }
 }
 
-/// The index of the file names.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Index {
     names: BTreeSet<Name>,
@@ -89,13 +94,11 @@ impl Index {
         }
     }
 
-    /// Returns the newest attempt under the label and repetition of a name.
     pub(super) fn newest(&self, like: &Name) -> Option<Name> {
         let (began_us, key) = self.by_label.get(&(like.label.clone(), like.repeat))?.last()?;
         Some(Name { key: key.clone(), began_us: *began_us, ..like.clone() })
     }
 
-    /// Returns the newest attempt with the key and repetition of a name, with any label.
     pub(super) fn same_act(&self, like: &Name) -> Option<&Name> {
         let first = Name { began_us: 0, label: String::new(), ..like.clone() };
         let last = Name { began_us: u64::MAX, label: "~".to_owned(), ..like.clone() };

@@ -12,13 +12,16 @@ use std::{
 
 use fs::TryLockError;
 
-use super::{Unusable, texts::Digest};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use speclens_schema::check::text::hexadecimal;
+
 use crate::{
     exec::temporary::is_alive,
+    lock,
     write::{self, DRAFT, Readers},
 };
 
-/// The directory of speclens next to a suite.
 pub const DIRECTORY: &str = ".speclens";
 
 const RECORDINGS: &str = "recordings";
@@ -32,7 +35,6 @@ pub(super) struct Store {
     counted: Mutex<Counted>,
 }
 
-/// The changes counted by a store.
 #[derive(Debug, Default)]
 struct Counted {
     changes: u64,
@@ -65,12 +67,10 @@ impl Store {
         self.home.join(LOCK)
     }
 
-    /// Whether the directories of recordings are directories, and not links to others.
     fn is_own(&self) -> bool {
         is_directory(&self.home) && is_directory(&self.directory())
     }
 
-    /// Whether the same applies to the directory of texts.
     fn has_own_texts(&self) -> bool {
         self.is_own() && is_directory(&self.texts_directory())
     }
@@ -185,7 +185,6 @@ impl Store {
         self.prepare(&self.directories())
     }
 
-    /// Creates the directory of speclens, and returns it.
     pub(super) fn create_home(&self) -> io::Result<&Path> {
         self.prepare(std::slice::from_ref(&self.home))?;
         Ok(&self.home)
@@ -215,7 +214,6 @@ impl Store {
         self.has_own_texts() && written().is_ok_and(|written| written < since) && fs::remove_file(&path).is_ok()
     }
 
-    /// Removes the temporary files of dead processes.
     pub(super) fn sweep(&self) {
         let directories = [(self.is_own(), self.directory()), (self.has_own_texts(), self.texts_directory())];
         for (_, directory) in directories.iter().filter(|(is_own, _)| *is_own) {
@@ -229,7 +227,6 @@ impl Store {
         }
     }
 
-    /// Creates the directories, hidden from version control and from other users.
     fn prepare(&self, directories: &[PathBuf]) -> io::Result<()> {
         for path in directories {
             match fs::symlink_metadata(path) {
@@ -250,7 +247,6 @@ impl Store {
     }
 }
 
-/// Whether an open file still has a name.
 #[cfg(unix)]
 fn is_linked(file: &fs::File) -> bool {
     file.metadata().is_ok_and(|metadata| std::os::unix::fs::MetadataExt::nlink(&metadata) > 0)
@@ -289,9 +285,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
-    /// With others that share it.
     Shared,
-    /// With no other process.
     Alone,
 }
 
@@ -301,11 +295,7 @@ pub(super) fn lock(path: &Path, sharing: Sharing, patience: Duration) -> io::Res
     if path.is_symlink() {
         return Ok(None);
     }
-    let mut options = fs::OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path)?;
+    let file = lock::open(path)?;
     let end = Instant::now() + patience;
     loop {
         let tried = match sharing {
@@ -316,6 +306,65 @@ pub(super) fn lock(path: &Path, sharing: Sharing, patience: Duration) -> io::Res
             Ok(()) => return Ok(Some(file)),
             Err(TryLockError::WouldBlock) if Instant::now() < end => thread::sleep(PAUSE),
             Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Ok(None),
+        }
+    }
+}
+
+const DIGEST_LENGTH: usize = 64;
+
+/// The SHA-256 of a text, in lower-case hexadecimal digits: safe as the name of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Digest(String);
+
+impl Digest {
+    pub(super) fn of(text: &[u8]) -> Digest {
+        Digest(hexadecimal(&Sha256::digest(text)))
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Digest> {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        (text.len() == DIGEST_LENGTH && text.bytes().all(is_digit)).then(|| Digest(text.to_owned()))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Digest {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Digest, Self::Error> {
+        Digest::parse(&text).ok_or("not a SHA-256 in lower-case hexadecimal digits")
+    }
+}
+
+/// The reason why a recording cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// It does not exist, or cannot be read.
+    Missing,
+    Damaged,
+    OtherVersion,
+    TextMissing,
+    TextChanged,
+    /// It has this many bytes, and is not read.
+    TooLarge(u64),
+}
+
+impl Unusable {
+    pub fn sentence(&self) -> String {
+        match self {
+            Unusable::Missing => "no recording; run the test first".to_owned(),
+            Unusable::Damaged => "the recording is damaged; run the test again".to_owned(),
+            Unusable::TextMissing => "part of the recording is missing; run the test again".to_owned(),
+            Unusable::TextChanged => "part of the recording was changed; run the test again".to_owned(),
+            Unusable::OtherVersion => "another version of speclens made the recording; run the test again".to_owned(),
+            Unusable::TooLarge(bytes) => format!(
+                "the recording is {} MiB, which exceeds `limits.recording_mib`; run the test again, or raise the limit",
+                bytes / 1024 / 1024
+            ),
         }
     }
 }

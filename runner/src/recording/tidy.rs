@@ -1,42 +1,136 @@
-//! Removes recordings and texts that are no longer needed.
+//! The recordings in a directory, and which of them are no longer needed.
 
 use std::{
     cmp::Reverse,
     collections::{BTreeSet, HashMap, HashSet},
     fs, io,
+    path::PathBuf,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
+use jiff::Timestamp;
 use speclens_schema::{settings::Settings, suite::Subject};
 
-use super::{Entry, Label, Recordings, SETTLED, name::Name, now_us, store::Sharing, texts::Digest};
+use super::{
+    Recordings, SETTLED,
+    content::{Recording, TextRef, VERSION, version_of},
+    name::{Label, Name},
+    now_us,
+    store::{Digest, Sharing, Unusable},
+};
+
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub(super) name: Name,
+    pub path: PathBuf,
+    /// The content without its evidence, or the reason why it cannot be used.
+    pub about: Result<Recording, Unusable>,
+    /// The texts that it refers to; `None` if they are not known.
+    pub(super) texts: Option<Vec<TextRef>>,
+    pub(super) file_bytes: u64,
+}
+
+impl Entry {
+    /// Returns its size with its texts, in bytes.
+    pub fn bytes(&self) -> u64 {
+        let texts = self.texts.iter().flatten().map(|text| text.bytes);
+        texts.fold(self.file_bytes, u64::saturating_add)
+    }
+
+    /// Returns the time when the attempt began, in microseconds of the Unix epoch.
+    pub fn began_us(&self) -> u64 {
+        self.name.began_us
+    }
+
+    /// Returns the time when the attempt began, RFC 3339.
+    pub fn began(&self) -> String {
+        let began = i64::try_from(self.name.began_us).ok().and_then(|began| Timestamp::from_microsecond(began).ok());
+        began.unwrap_or(Timestamp::MAX).to_string()
+    }
+
+    pub fn age(&self) -> Duration {
+        Duration::from_micros(now_us().saturating_sub(self.name.began_us))
+    }
+
+    pub fn label(&self) -> &str {
+        &self.name.label
+    }
+}
+
+impl Recordings {
+    pub fn label_of(place: &str, label: &Label) -> String {
+        Name::of("", place, label, 0).label
+    }
+
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut names: Vec<Name> = self.store.list().iter().filter_map(|name| Name::parse(name)).collect();
+        names.sort();
+        names.into_iter().map(|name| self.entry(name)).collect()
+    }
+
+    fn entry(&self, name: Name) -> Entry {
+        let path = self.store.path(&name.file_name());
+        let entry = |about, texts, file_bytes| Entry { name, path: path.clone(), about, texts, file_bytes };
+        let bytes = match self.store.read(&path, self.limit) {
+            Ok(bytes) => bytes,
+            Err(Unusable::TooLarge(bytes)) => return entry(Err(Unusable::TooLarge(bytes)), None, bytes),
+            Err(error) => return entry(Err(error), Some(Vec::new()), 0),
+        };
+        let size = bytes.len() as u64;
+        match Recording::parse(&bytes) {
+            Ok(mut recording) => {
+                let texts = std::mem::take(&mut recording.texts);
+                entry(Ok(Recording { evidence: Arc::default(), ..recording }), Some(texts), size)
+            }
+            Err(error) => {
+                // A newer version may refer to texts in another way.
+                let has_none = version_of(&bytes).is_none_or(|version| version < VERSION);
+                entry(Err(error), has_none.then(Vec::new), size)
+            }
+        }
+    }
+
+    /// Checks whether a recording can be used, without reading its texts.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be used.
+    pub fn check(&self, entry: &Entry) -> Result<(), Unusable> {
+        entry.about.as_ref().map_err(Clone::clone)?;
+        if entry.bytes() > self.limit {
+            return Err(Unusable::TooLarge(entry.bytes()));
+        }
+        for text in entry.texts.iter().flatten() {
+            match fs::symlink_metadata(self.store.text_path(&text.sha256)) {
+                Ok(metadata) if metadata.len() == text.bytes => {}
+                Ok(_) => return Err(Unusable::TextChanged),
+                Err(_) => return Err(Unusable::TextMissing),
+            }
+        }
+        Ok(())
+    }
+}
 
 /// The current actions of a suite's tests: recordings of other actions are removed first.
 #[derive(Debug, Default)]
 pub struct InUse {
-    /// The key and the label of each test and subject.
     pub acts: Vec<(String, Label)>,
-    /// The tests in which any model may act, whether the suite names it or not.
     pub of_any_model: Vec<String>,
 }
 
-/// The removed files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Number of recordings.
     pub recordings: usize,
-    /// Number of texts next to them.
     pub texts: usize,
     /// Total size in bytes.
     pub bytes: u64,
-    /// The error message of an incomplete removal, if any.
     pub left: Option<String>,
 }
 
 /// Whether files are removed, or only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PruneMode {
-    /// They are removed.
     Remove,
     /// They are only counted.
     DryRun,
@@ -62,7 +156,6 @@ impl Recordings {
         self.remove(&entries, &surplus.into_iter().collect(), PruneMode::Remove).left
     }
 
-    /// Returns the usefulness of recordings, as far as one suite shows it.
     fn standings(&self, entries: &[Entry], since_us: u64, in_use: &InUse) -> Vec<Usefulness> {
         let label = |label: &Label| Name::of("", &self.place, label, 0).label;
         let mut labels: HashSet<String> = in_use.acts.iter().map(|(_, it)| label(it)).collect();
@@ -174,7 +267,6 @@ fn needed_by<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Option<HashSet
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The limits for one directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     max_age: Duration,
@@ -182,19 +274,15 @@ pub struct Retention {
     max_bytes: u64,
 }
 
-/// The usefulness of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usefulness {
-    /// It has just been written.
     New,
-    /// A test may be judged by it.
     Useful,
     /// Its test no longer exists, or it cannot be read.
     Useless,
 }
 
 impl Retention {
-    /// Returns the limits of the settings.
     pub fn of(settings: &Settings) -> Retention {
         let recordings = &settings.recordings;
         Retention {
@@ -283,7 +371,7 @@ mod tests {
     use speclens_schema::settings::{Recordings, Settings};
 
     use super::*;
-    use crate::recording::{Unusable, name::Name, texts::TextRef};
+    use crate::recording::{Unusable, content::TextRef, name::Name};
 
     const DAY_US: u64 = 24 * 60 * 60 * 1_000_000;
     const NOW: u64 = 1000 * DAY_US;

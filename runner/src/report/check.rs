@@ -15,27 +15,23 @@ use speclens_schema::{
 
 use super::{
     SourceText, SuiteReport,
-    human::{BOLD, CYAN, DIM, GREEN, RED, YELLOW, problem_snippet},
-    plain,
+    human::problem_snippet,
+    plain::{self, BOLD, CYAN, DIM, GREEN, RED, YELLOW},
 };
 
 /// Problems of more files than this are summarized instead of printed one by one.
 const MAX_FILES_IN_FULL: usize = 20;
-/// A summary shows the most frequent messages of a code, up to this number.
 const MAX_MESSAGES_PER_CODE: usize = 3;
 /// A message in a summary has at most this many characters.
 const MAX_MESSAGE_CHARS: usize = 150;
 
-/// The selection and the form of printed problems.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// The lowest severity that is printed.
     pub least: Severity,
     /// Whether each problem is printed with its lines, whatever the number of files.
     pub verbose: bool,
 }
 
-/// A problem and the text that it is in.
 type LocatedProblem<'r> = (&'r SourceText, &'r Problem);
 
 /// Returns the report: each problem with its lines, and a summary by code where there are many files.
@@ -92,20 +88,16 @@ fn place(source: &SourceText, problem: &Problem) -> String {
     format!("{}:{}:{}", plain::line(&source.path), start.line + 1, start.column + 1)
 }
 
-/// Problems of one code and severity.
 #[derive(Default)]
 struct Group<'r> {
     files: BTreeSet<&'r str>,
     problems: usize,
     with_safe_fix: usize,
-    /// By the message without the names in it.
     messages: BTreeMap<String, Message<'r>>,
 }
 
-/// Problems whose messages differ in names only.
 struct Message<'r> {
     first: LocatedProblem<'r>,
-    /// The first message, and whether it is the same for all of them.
     message: String,
     is_same: bool,
     problems: usize,
@@ -172,7 +164,6 @@ fn nameless(message: &str) -> String {
     parts.join("`")
 }
 
-/// Writes the number of problems, and of those that were not printed.
 fn totals(text: &mut String, reports: &[SuiteReport], printed: &[LocatedProblem<'_>], left: &[LocatedProblem<'_>]) {
     let words = [
         (Severity::Error, "error", RED),

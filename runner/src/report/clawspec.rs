@@ -17,7 +17,6 @@ use crate::event::{Origin, RunResult};
 /// The subject of a report: the two words in the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The target, the pipeline, or the two agents of a handoff.
     pub workflow: String,
     /// The scenario; for other contracts the name of the file.
     pub scenario: String,
@@ -43,7 +42,6 @@ impl Subject {
         Subject { workflow: slug(&format!("{from} to {to}")), scenario: stem(contract) }
     }
 
-    /// Returns the name of the report's file without its day and number.
     pub fn file_stem(&self) -> String {
         format!("{}-{}", slug(&self.workflow), slug(&self.scenario))
     }
@@ -60,13 +58,11 @@ impl Subject {
 /// Number of characters of a day, as in `2026-05-14`.
 pub const DAY_LENGTH: usize = 10;
 
-/// Returns the name of a file without its extension.
 fn stem(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
 }
 
-/// Returns the last component of a path.
 pub fn last_step(path: &str) -> &str {
     path.trim_matches('/').rsplit('/').next().unwrap_or_default()
 }
@@ -84,7 +80,6 @@ pub fn is_reported(case: &Case, run: &RunResult) -> bool {
     is_fresh && run.absence.is_none() && !run.verdicts.iter().any(is_unmet)
 }
 
-/// Returns the handoff contracts that a run of a pipeline was judged by, with their results.
 pub fn handovers<'r>(case: &'r Case, run: &'r RunResult) -> Vec<(&'r Handover, Vec<&'r Judged>)> {
     let of_claim = |index: usize| {
         let results = run.verdicts.iter().filter(move |judged| judged.claim == index);
@@ -95,24 +90,17 @@ pub fn handovers<'r>(case: &'r Case, run: &'r RunResult) -> Vec<(&'r Handover, V
     handovers.filter(|(_, results)| !results.is_empty()).collect()
 }
 
-/// A report of a run with some of its results.
 pub struct Report<'r> {
-    /// The subject.
     pub subject: Subject,
-    /// The path of the contract.
     pub contract: String,
-    /// The test.
     pub case: &'r Case,
-    /// The results.
     pub results: Vec<&'r Judged>,
-    /// The evidence of the run.
     pub evidence: &'r Evidence,
     /// Time of the judgment, in UTC, as `2026-05-14T12:00:00Z`.
     pub completed_at: String,
 }
 
 impl Report<'_> {
-    /// Returns the text of the report with this number.
     pub fn text(&self, number: u64) -> String {
         let rows = self.results.iter().filter_map(|judged| ReportRow::of(self.case, judged, self.evidence));
         let rows: Vec<ReportRow<'_>> = rows.collect();
@@ -131,7 +119,6 @@ impl Report<'_> {
     }
 }
 
-/// Returns a time without fractions of a second.
 pub fn whole_seconds(time: &str) -> String {
     time.split_once('.').map_or_else(|| time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }
@@ -199,7 +186,6 @@ impl<'r> ReportRow<'r> {
     }
 }
 
-/// Returns the time that an assertion waited for its files.
 fn waited_ms(claim: &Claim, evidence: &Evidence) -> u64 {
     let needs = claim.check.needs(&evidence.context);
     let waits = needs.iter().filter_map(|need| match evidence.answer_to(need) {
@@ -230,7 +216,6 @@ fn write_feedback(rows: &[ReportRow<'_>], contract: &str, text: &mut String) {
     }
 }
 
-/// Returns a text in double quotes, on one line.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

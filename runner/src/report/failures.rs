@@ -8,18 +8,16 @@ use speclens_schema::{
     document::Pointer,
     evidence::{ErrorScope, Evidence},
     judge::Judged,
-    suite::{Case, Subject, short_names},
+    suite::{Case, Subject},
     verdict::{Status, Verdict},
     words::plural,
 };
 
 use super::SuiteReport;
-use crate::event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult};
+use crate::event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult, share};
 
-/// Maximum number of other messages about one assertion.
 const MAX_VARIANTS: usize = 3;
 
-/// An assertion that does not hold, or an error.
 #[derive(Debug)]
 pub(super) struct Failure<'r> {
     /// The tests that it concerns: one, unless an error has its cause outside of the tests.
@@ -29,17 +27,14 @@ pub(super) struct Failure<'r> {
     attempts: usize,
     /// Their share of the attempts of the test; empty if there was only one.
     share: String,
-    /// The other outcomes of the same assertion, each with its number of attempts.
     pub(super) variants: Vec<(&'r str, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FailureKind<'r> {
-    /// An assertion does not hold, or has no result.
     Verdict(&'r Judged),
     /// Every assertion that could decide was skipped. This is one of them.
     Skipped(&'r Judged),
-    /// There are no verdicts.
     Absence(&'r Absence),
 }
 
@@ -106,11 +101,9 @@ pub(super) fn failures<'r>(report: &'r SuiteReport, result: &'r SuiteResult) -> 
     found
 }
 
-/// The verdicts on a part of a claim, by attempt.
 struct Part<'r> {
     claim: usize,
     at: &'r Pointer,
-    /// A claim may have several verdicts on one place.
     nth: usize,
     verdicts: Vec<(&'r RunResult, &'r Judged)>,
 }
@@ -168,14 +161,10 @@ fn of_case<'r>(case: &'r Case, outcome: &'r CaseResult) -> Vec<Failure<'r>> {
     found
 }
 
-/// Verdicts of one status.
 type Verdicts<'r> = Vec<(&'r RunResult, &'r Judged)>;
 
-/// The worst verdicts on a part.
 struct Worst<'r> {
-    /// Equal ones together, the most frequent first.
     variants: Vec<Verdicts<'r>>,
-    /// The number of attempts with each better status, such as ", unknown in 2".
     better: String,
 }
 
@@ -199,7 +188,6 @@ impl<'r> Part<'r> {
     }
 }
 
-/// Returns the messages that differ from that of the first variant, each with its number of attempts.
 fn other_messages<'r>(variants: &[Verdicts<'r>]) -> Vec<(&'r str, usize)> {
     let message = |variant: &Verdicts<'r>| variant[0].1.verdict.outcome.message();
     let mut others: Vec<(&str, usize)> = Vec::new();
@@ -226,34 +214,8 @@ fn is_outside(kind: AbsenceKind) -> bool {
     }
 }
 
-/// Returns how many of the attempts are concerned, by subject if there are several: ` in 3 of 4 attempts (a 1/2, b 2/2)`.
-/// Empty if there is only one attempt.
-pub fn share(attempts: &[&RunResult], concerned: &[&RunResult]) -> String {
-    let mut share = String::new();
-    if attempts.len() > 1 {
-        share.push_str(&format!(" in {} of {} attempts", concerned.len(), attempts.len()));
-    }
-    let mut subjects: Vec<&Subject> = Vec::new();
-    for result in attempts {
-        if !subjects.contains(&&result.subject) {
-            subjects.push(&result.subject);
-        }
-    }
-    if subjects.len() > 1 {
-        let count = |results: &[&RunResult], subject: &Subject| {
-            results.iter().filter(|result| result.subject == *subject).count()
-        };
-        let each = subjects.iter().zip(short_names(&subjects));
-        let each = each.map(|(it, name)| format!("{name} {}/{}", count(concerned, it), count(attempts, it)));
-        share.push_str(&format!(" ({})", each.collect::<Vec<_>>().join(", ")));
-    }
-    share
-}
-
-/// Maximum number of characters of a reply.
 const MAX_REPLY_CHARACTERS: usize = 300;
 
-/// Maximum number of characters of any other value in an annotation of a line.
 const MAX_VALUE_CHARACTERS: usize = 400;
 
 #[derive(Debug)]
@@ -269,7 +231,6 @@ pub(super) enum DetailKind {
     Actual,
     Note,
     Help,
-    /// The last reply of the agent.
     Reply,
 }
 
@@ -286,7 +247,6 @@ impl DetailKind {
 }
 
 impl Detail {
-    /// Returns it as lines of a text, shortened.
     pub(super) fn line(&self) -> String {
         format!("{}: {}", self.kind.as_str(), text::shortened(&self.text, MAX_VALUE_CHARACTERS))
     }
@@ -338,7 +298,6 @@ pub(super) fn of_verdict(report: &SuiteReport, verdict: &Verdict, evidence: Opti
     details
 }
 
-/// Returns the facts about a failed assertion in all attempts of a test.
 pub(super) fn details(
     report: &SuiteReport,
     failure: &Failure<'_>,

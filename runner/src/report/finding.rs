@@ -17,7 +17,6 @@ use super::{
 };
 use crate::event::CaseResult;
 
-/// A problem or a failure.
 pub(super) struct Finding<'r> {
     /// The kind: the code of a problem, or the name of the result in the format's tool.
     pub(super) rule: &'r str,
@@ -27,7 +26,6 @@ pub(super) struct Finding<'r> {
     pub(super) range: Range<usize>,
     pub(super) related: Vec<RelatedLocation>,
     pub(super) fixes: Vec<&'r Fix>,
-    /// The problem of the text, if it is one.
     pub(super) problem: Option<&'r Problem>,
 }
 
@@ -138,7 +136,6 @@ fn of_failure<'r>(report: &'r SuiteReport, failure: &Failure<'r>, reader: &mut E
     Finding { related, ..finding }
 }
 
-/// Returns what was skipped in the attempts of a test, if anything was.
 fn skipped<'r>(report: &'r SuiteReport, case: &'r Case, outcome: &CaseResult) -> Option<Finding<'r>> {
     let sentence = outcome.runs.iter().find_map(|run| judge::skipped(&run.verdicts))?;
     let source = report.source_of(case);

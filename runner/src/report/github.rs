@@ -6,7 +6,6 @@ use speclens_schema::{problem::Severity, words::plural};
 
 use super::{SuiteReport, finding::findings, plain};
 
-/// Returns the commands, and a summary for readers of the log.
 pub fn render(reports: &[SuiteReport]) -> String {
     let mut text = String::new();
     let (mut errors, mut warnings, mut notices) = (0, 0, 0);

@@ -12,7 +12,7 @@ use std::{
 };
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use speclens_schema::{
     document::Pointer,
     evidence::{Evidence, Exit, RunErrorKind},
@@ -27,30 +27,20 @@ use speclens_schema::{
 use super::{
     ResultCounts, SourceText, SuiteReport,
     failures::{Detail, DetailKind, EvidenceReader, Failure, FailureKind, details, failures},
-    plain,
+    plain::{self, BOLD, DIM, GREEN, RED, YELLOW},
 };
 use crate::{
     event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult},
     exec,
 };
 
-/// Values longer than this are shortened in the middle.
 const MAX_VALUE_CHARACTERS: usize = 400;
-/// Values with more lines than this are shortened in the middle.
 const MAX_VALUE_LINES: usize = 12;
 /// The place of a value that is shortened in the output of a run.
 const NOTE: &str = "see `--report json` for all of it";
-/// Maximum number of tests that are listed for one error.
 const MAX_LISTED: usize = 5;
 /// Maximum number of lines of standard error that are shown.
 const MAX_TAIL_LINES: usize = 8;
-
-pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
-pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
-pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
-pub(super) const CYAN: Style = AnsiColor::Cyan.on_default();
-pub(super) const BOLD: Style = Style::new().bold();
-pub(super) const DIM: Style = Style::new().dimmed();
 
 pub use matrix::dollars;
 
@@ -93,7 +83,6 @@ fn problems<'r>(text: &mut String, report: &'r SuiteReport, settings: &mut BTree
     }
 }
 
-/// Returns a problem with its source lines and fixes.
 pub fn problem_snippet(source: &SourceText, problem: &Problem) -> String {
     let level = match problem.severity {
         Severity::Error => Level::ERROR,
@@ -138,7 +127,6 @@ fn suite(text: &mut String, report: &SuiteReport, result: &SuiteResult, width: u
     gates(text, report, result);
 }
 
-/// Prints one line per test, and one per note.
 fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResult) {
     let (mark, style) = mark(outcome.status);
     let mut details = Vec::new();
@@ -249,7 +237,6 @@ fn absence_block(
     Some(render(group))
 }
 
-/// Returns the first few of some names.
 fn listed(mut names: Vec<String>) -> String {
     let more = names.len().saturating_sub(MAX_LISTED);
     names.truncate(MAX_LISTED);
@@ -507,7 +494,6 @@ fn clipped(value: &str, limit: usize, note: &str) -> String {
     format!("{head}[… {}, {note} …]{tail}", plural(count - 2 * (limit / 2), "more character"))
 }
 
-/// Returns the last lines of a stream.
 fn tail(text: &str) -> String {
     let text = text.trim_end();
     let lines = text.lines().count();
@@ -530,7 +516,6 @@ fn mark(status: Status) -> (&'static str, Style) {
     }
 }
 
-/// Returns a duration for people.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds < 1.0 {

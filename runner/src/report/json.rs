@@ -23,16 +23,13 @@ use super::{
 };
 use crate::event::{CaseResult, Origin, RunResult};
 
-/// Optional parts of the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// Whether the tests are listed: `speclens check` runs none.
     pub cases: bool,
-    /// Whether the evidence is included.
     pub evidence: bool,
 }
 
-/// Returns the report as JSON text with a final line end.
 pub fn render(reports: &[SuiteReport], failures: &[String], content: Content) -> String {
     let mut settings = BTreeSet::new();
     let suites: Vec<Value> = reports.iter().map(|report| suite(report, content, &mut settings)).collect();
@@ -43,10 +40,8 @@ pub fn render(reports: &[SuiteReport], failures: &[String], content: Content) ->
     text
 }
 
-/// The JSON Schema of the report.
 pub const SCHEMA: &str = include_str!("../../../schema/json/report.schema.json");
 
-/// Returns an entry without those of these members that are null.
 pub fn without_null(mut entry: Value, names: &[&str]) -> Value {
     if let Value::Object(members) = &mut entry {
         members.retain(|name, value| !(value.is_null() && names.contains(&name.as_str())));
@@ -90,7 +85,6 @@ fn score(SubjectScore { subject: who, score, .. }: &SubjectScore<'_>) -> Value {
     })
 }
 
-/// Returns the model, agent or program that performed an attempt.
 pub fn subject(subject: &Subject) -> Value {
     let (model, mode, target) = match subject {
         Subject::Command | Subject::Nobody => (None, None, None),
@@ -184,7 +178,6 @@ fn attempt(report: &SuiteReport, content: Content, case: &Case, run: &RunResult)
     without_null(entry, &["turns", "stopped", "cost_usd", "judge_cost_usd", "notes", "evidence"])
 }
 
-/// Returns the results of the assertions in one attempt of a case.
 pub fn verdicts(report: &SuiteReport, case: &Case, judged: &[Judged]) -> Vec<Value> {
     judged.iter().map(|judged| verdict(report, case, judged)).collect()
 }
@@ -252,7 +245,6 @@ fn shown_pointer(source: &SourceText, pointer: &Pointer) -> Pointer {
     })
 }
 
-/// Returns the evidence of an attempt, which is interpreted.
 pub fn evidence(evidence: &Evidence) -> Value {
     let output = evidence.output.as_ref();
     let exit = evidence.exit();

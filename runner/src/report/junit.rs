@@ -21,7 +21,6 @@ use super::{
 };
 use crate::event::{RunResult, SuiteResult};
 
-/// Returns the report as XML.
 pub fn render(reports: &[SuiteReport]) -> String {
     let mut junit = Report::new("speclens");
     let mut total = Duration::ZERO;
@@ -68,7 +67,6 @@ fn suite(report: &SuiteReport) -> TestSuite {
     suite
 }
 
-/// Returns a suite with errors as one test with an error.
 fn refusal(report: &SuiteReport) -> TestCase {
     let errors: Vec<String> = report
         .all_problems()

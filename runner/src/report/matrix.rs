@@ -18,11 +18,9 @@ pub(super) struct Matrix<'r> {
     pub(super) spending: Spending,
 }
 
-/// A subject and the result of all its attempts.
 #[derive(Debug)]
 pub(super) struct SubjectScore<'r> {
     pub(super) subject: &'r Subject,
-    /// A unique name.
     pub(super) name: String,
     pub(super) score: Score,
 }
@@ -30,14 +28,12 @@ pub(super) struct SubjectScore<'r> {
 #[derive(Debug)]
 pub(super) struct MatrixRow {
     pub(super) case: usize,
-    /// The scores, by subject.
     pub(super) scores: Vec<Score>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Score {
     pub(super) passed: usize,
-    /// Number of attempts, without omitted ones.
     pub(super) runs: usize,
     /// Number of attempts that failed or ended with an error, without unknown and cancelled ones.
     failed: usize,
@@ -46,7 +42,6 @@ pub(super) struct Score {
     pub(super) cost: Cost,
 }
 
-/// Cost, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
     /// US dollars of the attempts whose price is known.
@@ -56,7 +51,6 @@ pub(super) struct Cost {
     pub(super) unpriced: usize,
 }
 
-/// Cost of a run of a suite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spending {
     pub(super) subjects: Cost,
@@ -65,14 +59,10 @@ pub(super) struct Spending {
     pub(super) is_replayed: bool,
 }
 
-/// Agreement of the repetitions of a test with one subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stability {
-    /// All passed.
     Stable,
-    /// Some passed.
     Flaky,
-    /// All failed or ended with an error.
     Failing,
 }
 
@@ -150,7 +140,6 @@ impl Score {
     }
 }
 
-/// Returns whether an attempt failed or ended with an error.
 fn is_bad(run: &RunResult) -> bool {
     let cancelled = AbsenceKind::RunError(RunErrorKind::Cancelled);
     matches!(run.status, Status::Fail | Status::Error)

@@ -1,7 +1,15 @@
 //! Makes text from outside safe to print: names, paths, messages and output of programs keep no character that controls
 //! a terminal.
 
+use anstyle::{AnsiColor, Style};
 use speclens_schema::check::text::uncolored;
+
+pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
+pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+pub(super) const CYAN: Style = AnsiColor::Cyan.on_default();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
 
 /// Replaces every control character except line ends, for text with several lines. Colors are removed.
 pub fn block(text: &str) -> String {
@@ -16,7 +24,6 @@ pub fn block(text: &str) -> String {
         .collect()
 }
 
-/// Returns the text on one line, for names and paths within a line.
 pub fn line(text: &str) -> String {
     block(text).replace('\n', "⏎")
 }

@@ -14,10 +14,8 @@ use super::{
     finding::{Finding, findings},
 };
 
-/// Address of the format's schema.
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Returns the report as JSON text with a final line end.
 pub fn render(reports: &[SuiteReport]) -> String {
     let findings = findings(reports);
     let mut codes: Vec<Code> = findings.iter().filter_map(|finding| Some(finding.problem?.code)).collect();

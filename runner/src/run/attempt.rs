@@ -3,13 +3,16 @@
 
 use std::{
     collections::HashMap,
+    fs::File,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, atomic::Ordering},
 };
 
 use speclens_schema::{
-    evidence::{Context, Ended, Evidence, Need, ObservationTime, Output, PartialRun, RunError, RunErrorKind},
+    evidence::{
+        Context, Ended, Evidence, Need, Observation, ObservationTime, Output, PartialRun, RunError, RunErrorKind,
+    },
     files::Inputs,
     gateway::trigger::session_key as session_key_of,
     judge,
@@ -19,10 +22,8 @@ use speclens_schema::{
 
 use super::{
     Mode, Run, Unit,
-    budget::within,
     masked::{Masked, size_of},
     stop_repeats::left_out,
-    turn::{self, Turn},
 };
 use crate::{
     event::{AbsenceKind, Event, Origin, RunResult},
@@ -33,6 +34,7 @@ use crate::{
         process::{self, Background},
         trigger::KnownRun,
     },
+    lock,
     model::Model,
     observe::{self, Observations, View},
     recording::{self, Recorded},
@@ -40,10 +42,8 @@ use crate::{
     watch::{Watch, log},
 };
 
-/// A run that was started elsewhere.
 struct ExternalRun {
     identity: Identity,
-    /// The event that ended it, if an earlier observation or the gateway log has it.
     ended: Option<Ended>,
     /// The reason why it failed, according to the gateway log.
     failure: Option<String>,
@@ -56,7 +56,6 @@ enum Start {
     Withheld,
     /// It does not begin: a precondition does not hold, or only preconditions are checked.
     Unmet,
-    /// The run was cancelled before the preconditions were known.
     Cancelled,
 }
 
@@ -183,23 +182,26 @@ impl Run {
             let masked = masked.with(observations).noting(left);
             run.settle(run.attempt_ref(&planned), began_us, &inputs, masked, cancelled)
         };
+        let unlocked = |turn: io::Result<File>| {
+            let error = turn.err()?;
+            Some(format!("other runs may interfere in this workspace, because it cannot be locked: {error}"))
+        };
         if needs.is_empty() {
             let mut left = site.close(&own).await;
-            left.extend(turn.and_then(|turn| turn.note));
-            let work = within(bytes, move || settle(mask(), Vec::new(), left, false));
-            return self.blocking(unit, work).await;
+            left.extend(turn.and_then(unlocked));
+            return self.blocking_for(unit, bytes, move || settle(mask(), Vec::new(), left, false)).await;
         }
-        let (mut masked, inputs) = self.blocking(unit, within(bytes, mask)).await?;
+        let (mut masked, inputs) = self.blocking_for(unit, bytes, mask).await?;
         let asks = needs.iter().any(|need| matches!(need, Need::Question(_)));
         let output = if asks { masked.output().map(Arc::new) } else { None };
         let view = self.view(unit, &site, &own, output);
         let Observations { observations, cancelled } = observe::all(needs, &view).await;
         let mut left = site.close(&own).await;
-        left.extend(turn.and_then(|turn| turn.note));
+        left.extend(turn.and_then(unlocked));
         let mut observed = Evidence { observations, ..Evidence::default() };
         let bytes = masked.size() + size_of(&mut observed);
-        let work = within(bytes, move || settle((masked, inputs), observed.observations, left, cancelled));
-        self.blocking(unit, work).await
+        let work = move || settle((masked, inputs), observed.observations, left, cancelled);
+        self.blocking_for(unit, bytes, work).await
     }
 
     /// Returns the surroundings of observers at a site. `own` owns their background processes.
@@ -273,12 +275,19 @@ impl Run {
         (Masked::of(attempt, self.job.suite.dialect, &self.job.secrets).after(before), inputs)
     }
 
-    /// Waits until no other test runs in the workspace, if tests share one.
-    async fn turn(&self, unit: &Unit) -> Result<Option<Turn>, observe::Cancelled> {
+    /// Waits until no other test runs in the workspace, if tests share one, across processes: files that targets leave
+    /// in a shared workspace belong to the running test. Returns the lock, or the reason why there is none.
+    async fn turn(&self, unit: &Unit) -> Result<Option<io::Result<File>>, observe::Cancelled> {
         match &self.case(unit).action {
             Action::Trigger(_) => {
+                let home = recording::own_directory(&self.job.directory);
+                let file = match home.and_then(|home| lock::open(&home.join("running"))) {
+                    Ok(file) => file,
+                    Err(error) => return Ok(Some(Err(error))),
+                };
                 let waits = || self.send(Event::Waiting { case: unit.case });
-                turn::take(&self.job.directory, &self.cancel, waits).await.map(Some)
+                let locked = lock::hold(&file, &self.cancel, waits).await.ok_or(observe::Cancelled)?;
+                Ok(Some(locked.map(|()| file)))
             }
             Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::None => Ok(None),
         }
@@ -341,7 +350,6 @@ impl Run {
         Ok((of_run(Some(&known)), Some(ExternalRun { identity, ended, failure })))
     }
 
-    /// Observes the state before the act, and judges the preconditions.
     async fn look_before(
         self: &Arc<Self>,
         unit: &Unit,
@@ -371,7 +379,6 @@ impl Run {
         .await
     }
 
-    /// Records and judges the evidence of an attempt.
     fn settle(
         &self,
         attempt_ref: AttemptRef<'_>,
@@ -414,7 +421,6 @@ impl Run {
         self.store(attempt_ref, Recorded { key, act, began_us, now, evidence, notes })
     }
 
-    /// Adds the evidence of an attempt to the store, and judges it.
     pub(super) fn store(&self, attempt_ref: AttemptRef<'_>, recorded: Recorded) -> RunResult {
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
         let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
@@ -480,7 +486,6 @@ impl Run {
         settled.await.unwrap_or(results)
     }
 
-    /// Judges the recorded evidence of an attempt.
     pub(super) async fn replay(self: &Arc<Self>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, planned) = (Arc::clone(self), unit.clone());
         self.blocking(unit, move || run.job.store.result(run.attempt_ref(&planned), &run.job.secrets)).await
@@ -494,7 +499,6 @@ impl Run {
         AttemptRef { suite: &self.job.suite, case: self.case(unit), subject: &unit.subject, repeat: unit.repeat }
     }
 
-    /// Returns the result of an attempt that an error ended before there was any evidence.
     pub(super) fn failed(&self, unit: &Unit, kind: RunErrorKind, message: impl Into<String>) -> RunResult {
         self.attempt_ref(unit).absent(AbsenceKind::RunError(kind), message)
     }
@@ -509,6 +513,18 @@ impl Run {
             tracing::error!(%error, "the evaluation failed");
             self.defect(unit)
         })
+    }
+
+    /// Runs work on outputs of this many bytes. Large ones wait for each other: they take several times their memory.
+    async fn blocking_for<A: Send + 'static>(
+        &self,
+        unit: &Unit,
+        bytes: usize,
+        work: impl FnOnce() -> A + Send + 'static,
+    ) -> Result<A, Box<RunResult>> {
+        static LARGE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+        let _turn = if bytes > LARGE_OUTPUT_BYTES { Some(LARGE.lock().await) } else { None };
+        self.blocking(unit, work).await
     }
 
     fn defect(&self, unit: &Unit) -> Box<RunResult> {
@@ -530,5 +546,49 @@ fn looked(only: PartialRun, context: &Context) -> Option<String> {
     }
 }
 
-/// The message of an attempt that was cancelled during its observations.
+const LARGE_OUTPUT_BYTES: usize = 4 * 1024 * 1024;
+
 const CANCELLED: &str = "cancelled before everything was observed";
+
+struct Unanswered {
+    recorded: Recorded,
+    questions: Vec<Need>,
+}
+
+impl Run {
+    pub(super) async fn ask(self: &Arc<Self>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+        let (run, planned) = (Arc::clone(self), unit.clone());
+        let found = self.blocking(unit, move || run.unanswered(&planned)).await?;
+        let Some(Unanswered { recorded, questions }) = found else { return self.replay(unit).await };
+        let site = ActionSite::of_suite(&self.job);
+        let output = recorded.evidence.output.clone().map(Arc::new);
+        let view = View {
+            seen: Arc::new(recorded.evidence.observations.clone()),
+            ..self.view(unit, &site, &Arc::default(), output)
+        };
+        let Observations { observations, cancelled } = observe::all(questions, &view).await;
+        if cancelled {
+            return Ok(self.failed(unit, RunErrorKind::Cancelled, "cancelled before the judge answered"));
+        }
+        let (run, planned) = (Arc::clone(self), unit.clone());
+        self.blocking(unit, move || {
+            let recorded = run.answered(recorded, observations);
+            run.store(run.attempt_ref(&planned), recorded)
+        })
+        .await
+    }
+
+    fn unanswered(&self, unit: &Unit) -> Option<Unanswered> {
+        let recorded = self.job.store.recorded(self.attempt_ref(unit), self.job.clock.now(), &self.job.secrets)?;
+        let questions = judge::open_questions(self.case(unit), &recorded.evidence);
+        (!questions.is_empty()).then_some(Unanswered { recorded, questions })
+    }
+
+    fn answered(&self, mut recorded: Recorded, observations: Vec<Observation>) -> Recorded {
+        let nothing = Attempt::begun(Context::default());
+        let answers = Masked::of(nothing, self.job.suite.dialect, &self.job.secrets).with(observations);
+        let (answers, _) = answers.into_parts();
+        Arc::make_mut(&mut recorded.evidence).observe_again(answers.observations);
+        recorded
+    }
+}

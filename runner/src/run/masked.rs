@@ -20,7 +20,6 @@ pub(super) struct Masked {
 }
 
 impl Masked {
-    /// Masks the evidence of an act.
     pub(super) fn of(attempt: Attempt, dialect: Dialect, secrets: &Arc<Secrets>) -> Masked {
         let Attempt { mut evidence, mut notes } = attempt;
         // Masked text no longer has a name.
@@ -38,7 +37,6 @@ impl Masked {
         Masked { evidence, notes, dialect, secrets: Arc::clone(secrets) }
     }
 
-    /// Adds observations for claims, masked.
     pub(super) fn with(mut self, observations: Vec<Observation>) -> Masked {
         let mut observed = Evidence { observations, ..Evidence::default() };
         self.dialect.mask(&mut observed, &self.secrets);
@@ -46,13 +44,11 @@ impl Masked {
         self
     }
 
-    /// Adds notes, masked.
     pub(super) fn noting(mut self, notes: Vec<String>) -> Masked {
         self.notes.extend(notes.iter().map(|note| self.secrets.mask(note)));
         self
     }
 
-    /// Puts the observations before the act in front of those after it.
     pub(super) fn after(mut self, before: Masked) -> Masked {
         self.evidence.observations.splice(..0, before.evidence.observations);
         self
@@ -62,7 +58,6 @@ impl Masked {
         &self.evidence
     }
 
-    /// Returns the output of the act, as the dialect reads it.
     pub(super) fn output(&self) -> Option<Output> {
         let mut read = Evidence { command: self.evidence.command.clone(), ..Evidence::default() };
         self.dialect.interpret(&mut read);

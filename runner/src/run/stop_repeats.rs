@@ -18,7 +18,6 @@ use crate::{
     evidence_store::AttemptRef,
 };
 
-/// The models of a run and their attempts.
 #[derive(Debug, Default)]
 pub(super) struct AllAttempts(Mutex<HashMap<Option<String>, ModelAttempts>>);
 
@@ -97,7 +96,6 @@ pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
     attempts.iter().enumerate().map(|(at, (_, run))| is_omitted(at, run)).collect()
 }
 
-/// Returns the models whose gate is decided by the attempts that are not spare.
 fn decided_without<'r>(
     is_spare: &[bool],
     gates: &Gates,

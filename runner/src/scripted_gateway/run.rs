@@ -4,38 +4,31 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc, time::Duration};
 
 use reqwest::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
-use speclens_schema::gateway_script::{self, Reply, RunLines, Spawn, Started, StepAction, Written};
+use speclens_schema::gateway_script::{self, LogForm, Reply, RunLines, Spawn, Started, StepAction, Written};
 use tokio::sync::oneshot;
 
 use super::{
-    log::{Line, SPAWN},
     spans::{Span, Trace, export},
     state::{GatewayState, Mode, Receiver, uuid},
 };
 
-/// Maximum duration of a response of the receiver of spans.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Maximum nesting of runs that wait for one another.
 const MAX_DEPTH: usize = 16;
 
-/// A request to start a run.
 #[derive(Clone, Debug)]
 pub(super) struct StartRequest<'a> {
-    /// The skill or the agent.
     pub(super) started: Started<'a>,
     pub(super) message: &'a str,
     pub(super) params: &'a Map<String, Value>,
 }
 
-/// A response to the caller of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) body: String,
 }
 
-/// A run that is being played.
 #[derive(Debug)]
 pub(super) struct ScriptedRun {
     pub(super) state: Arc<GatewayState>,
@@ -48,17 +41,13 @@ pub(super) struct ScriptedRun {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Caller {
-    /// A client of the webhook.
     Webhook,
-    /// The program `openclaw`.
     Program,
-    /// Another run.
     Run { depth: usize },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// After its last step.
     Done,
     /// It never ends.
     Open,
@@ -83,7 +72,6 @@ impl ScriptedRun {
         })
     }
 
-    /// Starts a run for an outside caller.
     pub(super) fn begin(
         state: &Arc<GatewayState>,
         index: usize,
@@ -204,7 +192,6 @@ impl ScriptedRun {
         End::Done
     }
 
-    /// Starts another agent, and waits for it.
     async fn spawn(&mut self, run: &RunLines, spawn: &Spawn) -> Result<(), String> {
         let (began, call_id, span) = (self.state.time.nanoseconds(), self.trace.next_call(), self.trace.open());
         let child_id = uuid(&format!("child {} {call_id}", self.run_id));
@@ -258,7 +245,6 @@ impl ScriptedRun {
         }
     }
 
-    /// Sends the spans that have ended.
     async fn flush(&mut self) {
         let spans = self.trace.take();
         if !self.state.lines.spans || spans.is_empty() {
@@ -290,12 +276,21 @@ impl ScriptedRun {
     }
 
     async fn log(&self, run: &RunLines, line: Line<'_>) {
-        if let Err(reason) = self.state.log(self, run, line).await {
-            self.state.fault(format!("the scripted gateway {} cannot write its log: {reason}", self.state.name));
+        let state = &self.state;
+        let lines = match state.lines.form {
+            LogForm::None => None,
+            LogForm::Words => words(self, run, line, &state.time.now().to_string()),
+            LogForm::Json => json_line(self, line, &state.time.now().to_string()),
+        };
+        let Some(mut text) = lines else { return };
+        text.push('\n');
+        let path = gateway_script::expand(&state.log, |name| (name == "today").then(|| state.time.today().into()));
+        let _turn = state.logging.lock().await;
+        if let Err(reason) = state.write(&path, &text, Mode::Append).await {
+            state.fault(format!("the scripted gateway {} cannot write its log: {reason}", state.name));
         }
     }
 
-    /// Replaces the placeholders in a text.
     fn filled(&self, text: &str) -> String {
         let values = BTreeMap::from([
             ("run_id", self.run_id.clone()),
@@ -306,7 +301,6 @@ impl ScriptedRun {
         gateway_script::expand(text, |name| values.get(name).map(|value| Cow::Owned(value.clone())))
     }
 
-    /// Replaces the placeholders in all strings of a value.
     fn filled_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.filled(text)),
@@ -317,4 +311,65 @@ impl ScriptedRun {
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
         }
     }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Line<'a> {
+    Started,
+    Tool { name: &'a str, call: u32 },
+    ToolEnded { name: &'a str, call: u32 },
+    Spawn { agent: &'a str, child: &'a str, call: u32 },
+    Tokens { input: u64, output: u64 },
+    Done { session: &'a str, duration_ms: u64 },
+    Written(&'a str),
+}
+
+const SPAWN: &str = "sessions_spawn";
+
+fn words(scripted_run: &ScriptedRun, run: &RunLines, line: Line<'_>, now: &str) -> Option<String> {
+    let (id, agent) = (&scripted_run.run_id, &run.agent);
+    Some(match line {
+        Line::Started => format!("{now} run_id={id} session_started agent={agent}"),
+        Line::Tool { name, call: _ } => format!("{now} run_id={id} tool={name} agent={agent}"),
+        Line::ToolEnded { .. } => return None,
+        Line::Spawn { agent: to, child, call: _ } => {
+            format!("{now} run_id={id} tool={SPAWN} agent={agent} params.agentId={to} child_run_id={child}")
+        }
+        Line::Tokens { input, output } => {
+            format!("{now} run_id={id} token_usage input={input} output={output} total={}", input + output)
+        }
+        Line::Done { session, duration_ms } => format!("{now} {}", done(id, session, duration_ms)),
+        Line::Written(text) => text.to_owned(),
+    })
+}
+
+/// Returns the line by which OpenClaw reports the end of a run.
+fn done(id: &str, session: &str, duration_ms: u64) -> String {
+    format!("embedded run done: runId={id} sessionId={session} durationMs={duration_ms}")
+}
+
+fn json_line(scripted_run: &ScriptedRun, line: Line<'_>, now: &str) -> Option<String> {
+    let id = &scripted_run.run_id;
+    let message = match line {
+        Line::Started => format!("embedded run start: runId={id} sessionKey={}", scripted_run.session_key),
+        Line::Tool { name, call } => format!("embedded run tool start: runId={id} tool={name} toolCallId=call_{call}"),
+        Line::ToolEnded { name, call } => {
+            format!("embedded run tool end: runId={id} tool={name} toolCallId=call_{call}")
+        }
+        Line::Spawn { agent: _, child: _, call } => {
+            format!("embedded run tool start: runId={id} tool={SPAWN} toolCallId=call_{call}")
+        }
+        Line::Tokens { .. } => return None,
+        Line::Done { session, duration_ms } => done(id, session, duration_ms),
+        Line::Written(text) => return Some(text.to_owned()),
+    };
+    let line = json!({
+        "0": "{\"subsystem\":\"agent/embedded\"}",
+        "1": message,
+        "_meta": { "logLevelName": "DEBUG", "name": "{\"subsystem\":\"agent/embedded\"}" },
+        "time": now,
+        "traceId": scripted_run.trace.id(),
+        "spanId": scripted_run.trace.root(),
+    });
+    Some(line.to_string())
 }

@@ -1,16 +1,10 @@
-//! The gateway's side of HTTP: the webhook, the health and the judge.
+//! The outside of a gateway: the webhook, the health and the judge over HTTP, and the program `openclaw`, as far as tests
+//! of agents call it.
 
-use std::{convert::Infallible, io, sync::Arc};
+use std::{io, sync::Arc};
 
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::{
-    Method, Request, Response, StatusCode,
-    body::{Bytes, Incoming},
-    header::CONTENT_TYPE,
-    server::conn::http1,
-    service::service_fn,
-};
-use hyper_util::rt::TokioIo;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::{Method, Request, StatusCode, body::Incoming};
 use serde_json::{Map, Value, json};
 use speclens_schema::{
     gateway::config::Config,
@@ -19,17 +13,18 @@ use speclens_schema::{
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{
-    run::{Answer, Caller, ScriptedRun, StartRequest},
+    run::{Answer, Caller, End, ScriptedRun, StartRequest},
     state::GatewayState,
 };
+use crate::http;
 
-/// Maximum size of a request in bytes.
+/// Maximum number of connections: runs may wait for one another, each on its own.
+const MAX_CONNECTIONS: usize = 1_024;
+
 const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// The path of the judge.
 const JUDGE: &str = "/qa/judge";
 
-/// The path of the health check.
 const HEALTH: &str = "/health";
 
 /// Listens on a free port until the state is cancelled. Returns the address.
@@ -37,31 +32,18 @@ pub(super) async fn listen(state: Arc<GatewayState>) -> io::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
     let cancel = state.cancel.clone();
-    tokio::spawn(cancel.clone().run_until_cancelled_owned(async move {
-        loop {
-            // A failed connection ends no other.
-            let Ok((stream, _)) = listener.accept().await else { continue };
-            let state = Arc::clone(&state);
-            let connection = http1::Builder::new().serve_connection(
-                TokioIo::new(stream),
-                service_fn(move |request| {
-                    let state = Arc::clone(&state);
-                    async move { Ok::<_, Infallible>(response(respond(&state, request).await)) }
-                }),
-            );
-            tokio::spawn(cancel.clone().run_until_cancelled_owned(connection));
-        }
-    }));
+    let respond = move |request| {
+        let state = Arc::clone(&state);
+        async move { response(respond(&state, request).await) }
+    };
+    tokio::spawn(cancel.run_until_cancelled_owned(http::serve(listener, MAX_CONNECTIONS, respond)));
     Ok(format!("http://{address}"))
 }
 
-fn response(answer: Answer) -> Response<Full<Bytes>> {
+fn response(answer: Answer) -> http::Answer {
     let is_json = answer.body.starts_with(['{', '[']);
-    let mut response = Response::new(Full::new(Bytes::from(answer.body)));
-    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK);
     let kind = if is_json { "application/json" } else { "text/plain; charset=utf-8" };
-    response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static(kind));
-    response
+    http::answer(StatusCode::from_u16(answer.status).unwrap_or(StatusCode::OK), kind, answer.body)
 }
 
 fn failure(status: u16, message: impl Into<String>) -> Answer {
@@ -160,5 +142,65 @@ fn judge(state: &GatewayState, question: &Map<String, Value>) -> Answer {
             let message = format!("the scripted gateway {} has no score for this question", state.name);
             failure(404, message)
         }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Printed {
+    pub(crate) exit_code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Printed {
+    fn failure(message: impl Into<String>) -> Printed {
+        Printed { exit_code: 1, stdout: String::new(), stderr: message.into() }
+    }
+
+    fn of(answer: Answer) -> Printed {
+        match answer.status {
+            200..300 => Printed { exit_code: 0, stdout: answer.body, stderr: String::new() },
+            _ => Printed::failure(answer.body),
+        }
+    }
+}
+
+pub(super) async fn play_program(state: &Arc<GatewayState>, arguments: &[&str]) -> Printed {
+    match arguments {
+        // Agents are known by the ids that contracts name.
+        ["agents", "list", ..] => Printed { stdout: "[]".to_owned(), ..Printed::default() },
+        ["agent", options @ ..] => {
+            let option = |name: &str| options.windows(2).find(|pair| pair[0] == name).map(|pair| pair[1]);
+            match (option("--agent"), option("--message")) {
+                (Some(id), Some(message)) => agent(state, id, message).await,
+                (None, _) => Printed::failure("missing `--agent`"),
+                (Some(_), None) => Printed::failure("missing `--message`"),
+            }
+        }
+        _ => Printed::failure("a scripted gateway supports only `openclaw agent` and `openclaw agents list`"),
+    }
+}
+
+async fn agent(state: &Arc<GatewayState>, id: &str, message: &str) -> Printed {
+    let params = Map::new();
+    let start_request = StartRequest { started: Started::Agent { id }, message, params: &params };
+    let index = match ScriptedRun::find(state, &start_request) {
+        Ok(index) => index,
+        Err(message) => return Printed::failure(message),
+    };
+    let mut scripted_run = ScriptedRun::begin(state, index, Caller::Program, None);
+    let usual = scripted_run.answer(&Reply::default());
+    let (sender, receiver) = oneshot::channel();
+    let cancel = state.cancel.clone();
+    // The answer of a step is printed when the run has ended, as the program does.
+    tokio::select! {
+        () = cancel.cancelled() => Printed::failure("the run was cancelled"),
+        end = scripted_run.play(Some(sender)) => match end {
+            End::Open => {
+                cancel.cancelled().await;
+                Printed::failure("the run was cancelled")
+            }
+            End::Done => Printed::of(receiver.await.unwrap_or(usual)),
+        },
     }
 }

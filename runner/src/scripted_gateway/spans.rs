@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use speclens_schema::{check::text::hexadecimal, gateway_script::ModelCall};
 
-/// The content of a span, without its place and its time.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     name: String,
@@ -20,7 +19,6 @@ enum Kind {
     Client = 3,
 }
 
-/// The id of a span that has not ended.
 #[derive(Debug)]
 pub(super) struct SpanId(String);
 
@@ -80,7 +78,6 @@ impl Span {
         Span { name: name.into(), kind, attributes, error: None }
     }
 
-    /// Returns the same, ending with an error.
     pub(super) fn failing(self, error: Option<&str>) -> Span {
         Span { error: error.map(str::to_owned), ..self }
     }
@@ -100,7 +97,6 @@ impl Trace {
         SpanId(self.next())
     }
 
-    /// Ends the span of a call.
     pub(super) fn close(&mut self, id: SpanId, span: Span, began: i128, ended: i128) {
         let parent = Some(self.root.clone());
         self.put(span, id.0, parent, began, ended);
@@ -113,7 +109,6 @@ impl Trace {
         trace
     }
 
-    /// Returns the id, as the log writes it.
     pub(super) fn id(&self) -> &str {
         &self.id
     }
@@ -127,23 +122,19 @@ impl Trace {
         self.calls
     }
 
-    /// Adds a span that has ended, below that of the run.
     pub(super) fn add(&mut self, span: Span, began: i128, ended: i128) {
         let id = self.open();
         self.close(id, span, began, ended);
     }
 
-    /// Ends the span of the run.
     pub(super) fn end(&mut self, span: Span, began: i128, ended: i128) {
         self.put(span, self.root.clone(), self.parent.clone(), began, ended);
     }
 
-    /// Takes over the spans of a run that this one started.
     pub(super) fn take_over(&mut self, mut other: Trace) {
         self.ended.append(&mut other.ended);
     }
 
-    /// Takes the spans that have ended.
     pub(super) fn take(&mut self) -> Vec<Value> {
         std::mem::take(&mut self.ended)
     }

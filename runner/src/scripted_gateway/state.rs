@@ -19,10 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
 
-/// Maximum number of errors that are kept.
 const MAX_FAULTS: usize = 16;
 
-/// The state that all runs of a script share.
 #[derive(Debug)]
 pub(super) struct GatewayState {
     pub(super) name: String,
@@ -32,7 +30,6 @@ pub(super) struct GatewayState {
     pub(super) webhook: String,
     pub(super) time: Time,
     pub(super) client: reqwest::Client,
-    /// The path of the log from the root, with its templates.
     pub(super) log: String,
     pub(super) receiver: Mutex<Option<Receiver>>,
     pub(super) logging: tokio::sync::Mutex<()>,
@@ -115,12 +112,10 @@ impl Time {
         self.now().as_nanosecond()
     }
 
-    /// Returns the day in UTC.
     pub(super) fn today(self) -> String {
         self.now().to_zoned(TimeZone::UTC).date().to_string()
     }
 
-    /// Returns the time in UTC, to the second.
     pub(super) fn moment(self) -> String {
         self.now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
@@ -131,12 +126,9 @@ pub(super) fn uuid(seed: &str) -> String {
     format!("{}-{}-4{}-8{}-{}", &digits[..8], &digits[8..12], &digits[13..16], &digits[17..20], &digits[20..])
 }
 
-/// The treatment of an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// It is replaced.
     Replace,
-    /// It is appended to.
     Append,
 }
 

@@ -21,7 +21,6 @@ use crate::{files::open_regular, observe::files::glob::glob};
 /// Maximum number of bytes of one file.
 const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Reads a file of traces.
 pub fn read(path: &Path) -> Result<Stored, String> {
     let shown = path.display();
     let cannot = |error: io::Error| format!("cannot read `{shown}`: {error}");
@@ -48,7 +47,6 @@ fn is_pipe(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Looks for the trace of an act in files.
 pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) -> Result<Option<Trace>, String> {
     let mut stored = Stored::default();
     let paths: Vec<PathBuf> = patterns

@@ -14,25 +14,19 @@ use speclens_schema::{
     },
 };
 
-use crate::{
-    cause::innermost,
-    http::{encryption, may_carry_secret},
-};
+use crate::http::{encryption, innermost, may_carry_secret};
 
 /// Opik's own service.
 const HOSTED: &str = "https://www.comet.com/opik/api/";
 
-/// Maximum duration of one answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum number of bytes of one answer.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
-/// Maximum number of traces per request, and in total.
 const MAX_TRACES_PER_REQUEST: usize = 100;
 const MAX_TRACES: usize = 1_000;
 
-/// Maximum number of spans per request.
 const MAX_SPANS_PER_REQUEST: usize = 1_000;
 
 /// Connection to Opik.
@@ -40,9 +34,7 @@ const MAX_SPANS_PER_REQUEST: usize = 1_000;
 pub struct OpikTarget {
     /// The address of its API; `None` for the hosted service.
     pub url: Option<String>,
-    /// Project with the traces.
     pub project: Option<String>,
-    /// Workspace of the project.
     pub workspace: Option<String>,
     key: Option<String>,
 }
@@ -69,7 +61,6 @@ impl OpikTarget {
         }
     }
 
-    /// Looks for the trace of an act.
     pub(super) async fn look(&self, clues: &TraceClues) -> Result<Option<Trace>, String> {
         let asked = self.connect()?;
         let moment = |us: i64| Timestamp::from_microsecond(us).map(|it| it.to_string()).unwrap_or_default();
@@ -126,7 +117,6 @@ struct Connection<'t> {
 }
 
 impl Connection<'_> {
-    /// Returns the traces of a search, the youngest first.
     async fn traces(&self, search: Search<'_>) -> Result<Vec<OpikTrace>, String> {
         let mut traces: Vec<OpikTrace> = Vec::new();
         loop {
@@ -158,7 +148,6 @@ impl Connection<'_> {
         }
     }
 
-    /// Returns all spans of a trace.
     async fn spans(&self, trace: &str) -> Result<Vec<OpikSpan>, String> {
         let mut spans: Vec<OpikSpan> = Vec::new();
         loop {

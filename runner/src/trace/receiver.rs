@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    convert::Infallible,
     fmt, io,
     io::Read,
     net::SocketAddr,
@@ -11,34 +10,26 @@ use std::{
 };
 
 use flate2::read::MultiGzDecoder;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::{
-    Method, Request, Response, StatusCode,
+    Method, Request, StatusCode,
     body::{Bytes, Incoming},
     header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue},
-    server::conn::http1,
-    service::service_fn,
 };
-use hyper_util::rt::{TokioIo, TokioTimer};
 use prost::Message;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use speclens_schema::trace::{Signals, otlp};
-use tokio::{
-    net::TcpListener,
-    sync::Semaphore,
-    task::{AbortHandle, JoinSet},
-};
+use tokio::{net::TcpListener, sync::Semaphore, task::AbortHandle};
 
 use super::store::Store;
+use crate::http;
 
 /// Maximum number of bytes of one request, both as sent and decompressed. OpenTelemetry's collector has the same limit.
 pub const MAX_REQUEST_BYTES: usize = 20 * 1024 * 1024;
 
-/// Maximum time for a request to arrive.
 const ARRIVAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Maximum number of connections at the same time.
 const MAX_CONNECTIONS: usize = 64;
 
 /// Maximum number of requests that are decompressed at the same time: each takes a multiple of its size.
@@ -113,35 +104,9 @@ fn refused(address: SocketAddr, error: &io::Error) -> String {
 }
 
 async fn accept(listener: TcpListener, store: Arc<Store>) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let unpacking = Arc::new(Semaphore::new(MAX_CONCURRENT_UNPACKS));
-    let mut connections = JoinSet::new();
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        while connections.try_join_next().is_some() {}
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                // Too many open files: others may be closed in the meantime.
-                tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        let (store, unpacking) = (Arc::clone(&store), Arc::clone(&unpacking));
-        connections.spawn(async move {
-            let answer = service_fn(move |request| {
-                let (store, unpacking) = (Arc::clone(&store), Arc::clone(&unpacking));
-                async move { Ok::<_, Infallible>(answer(request, store, unpacking).await) }
-            });
-            let connection =
-                http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), answer);
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "the connection of an exporter failed");
-            }
-            drop(place);
-        });
-    }
+    let respond = move |request| answer(request, Arc::clone(&store), Arc::clone(&unpacking));
+    http::serve(listener, MAX_CONNECTIONS, respond).await;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +192,6 @@ fn unpack(body: &[u8]) -> Result<Bytes, Refusal> {
     if unpacked.len() > MAX_REQUEST_BYTES { Err(Refusal::too_large()) } else { Ok(unpacked.into()) }
 }
 
-/// The reason for refusing a request.
 struct Refusal {
     status: StatusCode,
     /// The code of gRPC.
@@ -246,7 +210,7 @@ impl Refusal {
         Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, code: 8, message }
     }
 
-    fn response(self, encoding: Option<Encoding>) -> Response<Full<Bytes>> {
+    fn response(self, encoding: Option<Encoding>) -> http::Answer {
         let Refusal { status, code, message } = self;
         let (kind, body) = match encoding {
             Some(Encoding::Protobuf) => (Encoding::Protobuf.name(), otlp::Refusal { code, message }.encode_to_vec()),
@@ -255,18 +219,11 @@ impl Refusal {
             }
             None => ("text/plain", message.into_bytes()),
         };
-        respond(status, kind, body)
+        http::answer(status, kind, body)
     }
 }
 
-fn respond(status: StatusCode, kind: &'static str, body: Vec<u8>) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(body.into()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    response
-}
-
-async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Semaphore>) -> Response<Full<Bytes>> {
+async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Semaphore>) -> http::Answer {
     let encoding = Encoding::of(request.headers());
     let refuse = |status, message: &str| Refusal { status, code: 3, message: message.to_owned() }.response(encoding);
     let Some(signal) = Signal::at(request.uri().path()) else {
@@ -310,7 +267,7 @@ async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Se
     }
 }
 
-fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<Bytes>> {
+fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> http::Answer {
     let reason = "the run exported more data than can be recorded";
     let body = match (encoding, i64::try_from(rejected).unwrap_or(i64::MAX)) {
         (Encoding::Protobuf, 0) => Vec::new(),
@@ -324,5 +281,5 @@ fn taken(signal: Signal, encoding: Encoding, rejected: usize) -> Response<Full<B
             json!({ "partialSuccess": partial }).to_string().into_bytes()
         }
     };
-    respond(StatusCode::OK, encoding.name(), body)
+    http::answer(StatusCode::OK, encoding.name(), body)
 }

@@ -9,7 +9,6 @@ use std::{
 use speclens_schema::trace::{CostCounters, Exported, ExportedTrace, LogRecord, Signals, TraceId};
 use tokio::{sync::watch, time::Instant};
 
-/// Maximum number of stored spans.
 const MAX_SPANS: usize = 250_000;
 
 /// Maximum number of bytes of the stored spans and records, as they were sent.
@@ -26,27 +25,22 @@ struct TraceBuffer {
     traces: HashMap<TraceId, Received>,
     cost_counters: CostCounters,
     arrivals: u64,
-    /// The arrival of the youngest span for which there was no space.
     lost: u64,
     spans: usize,
     bytes: usize,
 }
 
-/// The received part of one trace.
 #[derive(Debug)]
 struct Received {
     spans: Vec<Exported>,
     logs: Vec<LogRecord>,
     bytes: usize,
-    /// The number of arrivals before it.
     first: u64,
     last: Instant,
 }
 
-/// The content of the store at one moment.
 pub(super) struct Contents<'s> {
     pub(super) traces: Vec<ExportedTrace<'s>>,
-    /// The time of the last arrival of each trace.
     pub(super) last: Vec<Instant>,
     pub(super) cost_counters: &'s CostCounters,
     pub(super) is_cut: bool,
@@ -123,7 +117,6 @@ impl Store {
         look(Contents { traces, last, cost_counters: &held.cost_counters, is_cut: held.lost > since })
     }
 
-    /// Removes and returns everything in the store, with spans by trace.
     pub(super) fn drain(&self) -> (Vec<Exported>, Vec<LogRecord>) {
         let mut held = self.held();
         let mut traces: Vec<Received> = std::mem::take(&mut held.traces).into_values().collect();

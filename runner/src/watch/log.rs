@@ -26,7 +26,6 @@ use crate::trace::Identity;
 /// Maximum number of bytes of an answer.
 const MAX_BYTES: usize = 768 * 1024;
 
-/// Pause between two checks whether a run is done.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Number of bytes before the end of a file that identify it.
@@ -35,7 +34,6 @@ const TAIL_BYTES: u64 = 64;
 /// Maximum number of rotated files: a gateway removes the oldest.
 const MAX_SET_ASIDE: u32 = 5;
 
-/// The position of a log before an act.
 #[derive(Clone, Debug)]
 pub(crate) struct LogWatch {
     family: Family,
@@ -56,7 +54,6 @@ struct Mark {
     file: Option<File>,
 }
 
-/// The identity of a file that may be renamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FileKey {
     #[cfg(unix)]
@@ -65,7 +62,6 @@ enum FileKey {
     Path(PathBuf),
 }
 
-/// The lines found in a log.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub answer: LogAnswer,
@@ -150,7 +146,6 @@ impl LogWatch {
     }
 }
 
-/// The lengths of the files of a log.
 type Sizes = Vec<(u64, String)>;
 
 /// Reads the lines of a run: those of the act if the run is the act's own and its log was watched, or else all.
@@ -174,7 +169,6 @@ pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Optio
     read(opened, need, session, Vec::new(), place, directory)
 }
 
-/// Returns what the log of the last days says about a run that was started elsewhere.
 pub(crate) fn of_external_run(identity: &Identity, pattern: &str, directory: &Path) -> GatewayLog {
     let Some(run) = identity.run_id.clone() else { return GatewayLog::default() };
     let need = LogNeed { path: None, run, moment: ObservationTime::After };
@@ -251,7 +245,6 @@ fn tail(file: &File, end: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads files, and returns the positions of the lines.
 fn read(
     opened: Vec<Opened<'_>>,
     need: &LogNeed,

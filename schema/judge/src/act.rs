@@ -10,28 +10,23 @@ use crate::{
     text::{MASKED, TRUNCATED, Text},
 };
 
-/// The evidence of an act, for its claims.
 #[derive(Clone, Copy, Debug)]
 pub struct Act<'e> {
     evidence: &'e Evidence,
 }
 
-/// The moment until which a claim waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// The end of the act: what had not happened by then did not happen.
     End,
-    /// The claim's own time limit, whether or not the act goes on.
     TimeLimit,
 }
 
 impl<'e> Act<'e> {
-    /// Returns the view of some evidence.
     pub fn of(evidence: &'e Evidence) -> Act<'e> {
         Act { evidence }
     }
 
-    /// Returns the context of the attempt.
     pub fn context(self) -> &'e Context {
         &self.evidence.context
     }
@@ -60,13 +55,11 @@ impl<'e> Act<'e> {
         Ok(Observed::new(&log.commands[..], log.gap().map(Why::unknown)).with_gap(self.open_end()))
     }
 
-    /// Returns the standard output of the act's command.
     pub fn stdout(self) -> Seen<Text<'e>> {
         let stdout = self.evidence.stdout().ok_or_else(|| Why::unknown("the output was not recorded"))?;
         Ok(Text::of(stdout).with_gap(self.open_end()))
     }
 
-    /// Returns the output, as the format's protocol reads it.
     pub fn output(self) -> Seen<Observed<&'e Output>> {
         let output = self.evidence.output.as_ref().ok_or_else(|| Why::unknown("the output was not recorded"))?;
         if output.concealed == MaskingLoss::Everything {
@@ -90,12 +83,10 @@ impl<'e> Act<'e> {
         Ok(Observed::new(cost, self.open_end()))
     }
 
-    /// Returns the tokens and the cost, if they were reported.
     pub fn usage(self) -> Option<Usage> {
         self.evidence.usage
     }
 
-    /// Returns the files that the act changed, if its directory was its own.
     pub fn changed_files(self) -> Option<&'e FileLog> {
         self.evidence.files.as_ref()
     }
@@ -114,7 +105,6 @@ impl<'e> Act<'e> {
         }
     }
 
-    /// Returns the files at a path.
     pub fn files(self, need: &FilesNeed, until: Until) -> Seen<Observed<&'e FilesAnswer>> {
         let what = format!("`{}`", need.pattern);
         let Answer::Files(answer) = self.answer(&Need::Files(need.clone()), &what)? else {
@@ -128,7 +118,6 @@ impl<'e> Act<'e> {
         Ok(Observed::new(answer, cut).with_gap(open))
     }
 
-    /// Returns the entries of a log about a run.
     pub fn log(self, need: &LogNeed) -> Seen<Observed<&'e LogAnswer>> {
         let what = match &need.path {
             Some(path) => format!("the log `{path}`"),

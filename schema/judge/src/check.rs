@@ -8,7 +8,6 @@ pub mod memo;
 pub mod passages;
 pub mod pattern;
 pub mod python;
-pub mod rouge;
 pub mod schema_file;
 pub mod score;
 pub mod secret;

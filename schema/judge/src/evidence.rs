@@ -1,53 +1,35 @@
 //! The evidence of one attempt. Plain data: judging reads it, a recording stores it.
 
-mod captures;
-mod changed;
-mod exchange;
-mod log;
 mod masking;
-mod needs;
-mod observed;
+mod observation;
+mod output;
 mod question;
-mod ran;
-mod score;
 mod trace;
-mod turns;
-mod workspace;
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-pub use changed::{Change, ChangedFile, EntryKind, FileLog};
-pub use exchange::Exchange;
-pub use log::{LinePlace, LogAnswer, LogFile, LogGap, LogNeed, ReadFailure};
-pub use needs::{answer_in, merged};
-pub use observed::{Answer, CommandGap, CommandLog, Content, Need, Observation, PathState};
-pub use question::{AskedModel, ModelReply, QuestionAnswer, QuestionNeed, QuestionPart};
-pub use ran::Ran;
-pub use score::{ANSWER_TOKENS, Judge, ScoreNeed, Scored};
+pub use observation::{
+    Address, Answer, Content, FileSearch, FilesAnswer, FilesNeed, FoundText, LinePlace, LogAnswer, LogFile, LogGap,
+    LogNeed, Need, Observation, ObservationTime, PathState, Presence, ReadFailure, ResponseAnswer, ResponseNeed,
+    SeenFile, VariablesNeed, answer_in, merged,
+};
+pub use output::{
+    Capture, Exit, MASK_CHARACTER, MaskingLoss, Output, Ran, ToolCall, Usage, has_hidden, shown, shown_value, texts_of,
+};
+pub use question::{
+    ANSWER_TOKENS, AskedModel, Judge, ModelReply, QuestionAnswer, QuestionNeed, QuestionPart, ScoreNeed, Scored,
+};
 pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch, UNSEEN_TOOLS};
-pub use turns::{Ended, Turn};
-pub use workspace::{
-    Address, FileSearch, FilesAnswer, FilesNeed, FoundText, ObservationTime, Presence, ResponseAnswer, ResponseNeed,
-    SeenFile, TemplateValues, VariablesNeed,
-};
 
-use crate::{
-    codes::codes,
-    mask::{MASK_CHARACTER, has_hidden},
-    verdict::Status,
-};
+use crate::codes::{Status, codes};
 
 /// The observation of one attempt. `None` means "not observed": a claim about it is
 /// [`Outcome::Unknown`](crate::verdict::Outcome::Unknown), never a pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The context, frozen when the attempt began.
     pub context: Context,
-    /// The command, if the act is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Ran>,
     /// The output of the act, as read by the protocol of the dialect. Derived, so not stored.
@@ -56,7 +38,6 @@ pub struct Evidence {
     /// The turns, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
-    /// The commands that an agent ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commands: Option<CommandLog>,
     /// The files that the act changed, and the other entries of its directory. `None`: not observed, or the directory
@@ -70,11 +51,8 @@ pub struct Evidence {
     /// about what did not happen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
-    /// Time from start to end.
     pub duration_ms: Option<f64>,
-    /// Tokens and cost.
     pub usage: Option<Usage>,
-    /// The exchange with the gateway that started a target elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<Exchange>,
     /// The part of the test that was observed on purpose. `None`: all of it. Such evidence is not recorded.
@@ -84,192 +62,186 @@ pub struct Evidence {
     pub error: Option<RunError>,
 }
 
-/// A part of a test that is observed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartialRun {
-    /// The preconditions.
     Preconditions,
-    /// The current state, without an act.
     Present,
 }
 
-/// The context of an attempt.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     /// Time when the attempt began, RFC 3339.
     pub started: String,
-    /// The run that the attempt belonged to.
     pub run_id: String,
-    /// The version of the program under test, if the suite has a command for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The values of templates in claims, if the format has templates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub templates: Option<TemplateValues>,
 }
 
-/// The end of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exit {
-    /// The exit code, if the process exited.
-    pub code: Option<i32>,
-    /// The signal, if one ended it.
-    pub signal: Option<i32>,
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TemplateValues {
+    pub before: BTreeMap<String, String>,
+    pub after: BTreeMap<String, String>,
+    /// The offset of local time from UTC in seconds, positive east of Greenwich.
+    pub utc_offset_s: Option<i32>,
 }
 
-impl Exit {
-    /// Returns whether the process was ended from outside: a process does not cause these signals itself.
-    pub fn was_killed(self) -> bool {
-        matches!(self.signal, Some(KILL | TERM))
-    }
-
-    /// Returns the meaning of an exit code by which a shell reports a command that it could not start.
-    pub fn not_begun(self) -> Option<&'static str> {
-        match self.code {
-            Some(126) => Some("exit code 126: the shell could not execute the command"),
-            Some(127) => Some("exit code 127: the shell did not find the command"),
-            Some(_) | None => None,
-        }
-    }
-
-    /// Returns the exit code as the original tool records it: 1 for any other signal.
-    pub fn recorded_code(self) -> Option<i32> {
-        self.code.or((self.signal.is_some() && !self.was_killed()).then_some(1))
-    }
-
-    /// Returns a description.
-    pub fn sentence(self) -> String {
-        match (self.code, self.signal) {
-            (Some(code), _) => format!("ended with exit code {code}"),
-            (None, Some(signal)) => format!("was terminated by {}", signal_words(signal)),
-            (None, None) => "ended".to_owned(),
-        }
-    }
-
-    /// Returns a note about the end: that a signal ended the process, or, by the exit code that shells use for it,
-    /// one of the commands in it.
-    pub fn note(self) -> Option<String> {
-        match (self.code, self.signal) {
-            (_, Some(_)) => Some(self.sentence()),
-            (Some(code), None) => {
-                let signal = code - 128;
-                FATAL.contains(&signal).then(|| {
-                    let words = signal_words(signal);
-                    format!("ended with exit code {code}, which is how a shell reports a command terminated by {words}")
-                })
-            }
-            (None, None) => None,
-        }
-    }
-}
-
-const ILL: i32 = 4;
-const ABRT: i32 = 6;
-const FPE: i32 = 8;
-const KILL: i32 = 9;
-const SEGV: i32 = 11;
-const TERM: i32 = 15;
-
-/// Signals after which the work was probably incomplete.
-const FATAL: [i32; 6] = [ILL, ABRT, FPE, KILL, SEGV, TERM];
-
-/// Returns a signal by its number, and its name if all systems agree on it.
-fn signal_words(signal: i32) -> String {
-    let name = match signal {
-        1 => "HUP",
-        2 => "INT",
-        3 => "QUIT",
-        ILL => "ILL",
-        5 => "TRAP",
-        ABRT => "ABRT",
-        FPE => "FPE",
-        KILL => "KILL",
-        SEGV => "SEGV",
-        13 => "PIPE",
-        14 => "ALRM",
-        TERM => "TERM",
-        _ => return format!("signal {signal}"),
-    };
-    format!("signal {signal} ({name})")
-}
-
-/// A stream, up to a limit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Capture {
-    /// The text, invalid bytes replaced by U+FFFD.
-    pub text: String,
-    /// Whether the end was cut off, because the stream was longer than the limit.
-    pub cut: bool,
-    /// The byte ranges of stars in place of a secret, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub masked: Vec<(usize, usize)>,
-    /// The information that is lost by masking.
-    #[serde(default, skip_serializing_if = "MaskingLoss::is_nothing")]
-    pub concealed: MaskingLoss,
-}
-
-/// Information that the masked text of a stream does not show, other than the text itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum MaskingLoss {
-    /// None: secrets were inside strings only.
-    #[default]
-    Nothing,
-    /// The meaning of the text as JSON.
-    Json,
-    /// The meaning of the stream in the dialect's protocol.
-    Everything,
-}
-
-/// Standard output, as read by the dialect's protocol.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Output {
-    /// The text without protocol events, trimmed.
-    pub text: String,
-    /// The structured output, if one was reported.
-    pub json: Option<Value>,
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The text, with secrets masked.
+    pub text: Capture,
     /// The tool calls, in order.
-    pub tool_calls: Vec<ToolCall>,
-    /// Whether the end is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// Tokens and cost; `None` if not reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// Duration of the answer; `None` if not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    Exit,
+    Done,
+    Answer,
+    Log,
+    RootSpan,
+    Satisfied,
+    TurnLimit,
+    Deadline,
+}
+
+impl Ended {
+    /// Returns whether nothing more can happen: events that had not happened by then did not happen.
+    pub fn is_final(self) -> bool {
+        match self {
+            Ended::Exit | Ended::Done | Ended::Answer | Ended::Log | Ended::RootSpan | Ended::TurnLimit => true,
+            // It may continue; only the claims at that time do not depend on that.
+            Ended::Satisfied | Ended::Deadline => false,
+        }
+    }
+}
+
+/// The commands that an agent ran, in order, without those of the runner itself (setup, help, checks after the act).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommandLog {
+    pub commands: Vec<Ran>,
+    /// Whether later commands are missing, because there were too many.
     pub cut: bool,
-    /// The information that is lost by masking. Each masked unit inside a string is [`MASK_CHARACTER`].
-    pub concealed: MaskingLoss,
+    /// The reason why other commands may have run; `None` if there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<CommandGap>,
 }
 
-/// A tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CommandGap {
+    /// The agent is a separate program, which may start commands without the recording shell.
+    PastShell,
+    /// A shell got commands that are not on its command line, such as `bash -i`.
+    ShellInput,
+    /// A shell that started the agent may itself have run commands for it.
+    Launcher,
+}
+
+impl CommandLog {
+    /// Returns the reason why a command that is not listed may have run anyway; `None` if it did not.
+    pub fn gap(&self) -> Option<&'static str> {
+        match self.unseen {
+            _ if self.cut => Some("the list of commands was cut off, and the missing part could change the result"),
+            Some(CommandGap::PastShell) => {
+                Some("the agent may have run commands outside the recording shell, and they could change the result")
+            }
+            Some(CommandGap::ShellInput) => Some(
+                "the agent ran a shell whose commands are not on its command line, and they could change the result",
+            ),
+            Some(CommandGap::Launcher) => {
+                Some("a shell that started the agent may have run commands for it, and they could change the result")
+            }
+            None => None,
+        }
+    }
+}
+
+/// The files that an act created, changed or removed, and the other entries of the directory: a path in neither list
+/// does not exist.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileLog {
+    pub files: Vec<ChangedFile>,
+    /// All other entries of the directory after the act: directories, links, unchanged files. By path, with `/` between
+    /// names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub rest: BTreeMap<String, EntryKind>,
+    /// Whether entries are missing, because there were too many.
+    pub cut: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntryKind {
+    File,
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// Something else: a socket, a device.
+    Other,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolCall {
-    /// The caller's id, or a generated one.
-    pub id: String,
-    /// The tool.
-    pub name: String,
-    /// The arguments: an object or a list, or the text of a model that did not write valid JSON.
-    pub arguments: Value,
+pub struct ChangedFile {
+    /// The path, relative to the directory of the act, with `/` between names.
+    pub path: String,
+    pub change: Change,
+    /// The size in bytes; `None` if it no longer exists.
+    pub size: Option<u64>,
+    /// The SHA-256 digest of its content, in hexadecimal digits; `None` if it no longer exists, cannot be read, is too
+    /// large, or has a masked secret.
+    pub digest: Option<String>,
+    /// The text, with secrets masked; `None` if it is not text, or too long.
+    pub text: Option<Capture>,
 }
 
-/// Tokens and cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "UsageEntry")]
-pub struct Usage {
-    /// Input tokens.
-    pub input_tokens: u64,
-    /// Output tokens.
-    pub output_tokens: u64,
-    /// Cost in US dollars, if the price is known.
-    pub cost_usd: Option<f64>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    Created,
+    Modified,
+    Removed,
 }
 
-/// The error that ended an attempt.
+impl Change {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Change::Created => "created",
+            Change::Modified => "modified",
+            Change::Removed => "removed",
+        }
+    }
+}
+
+/// A request that starts a target, and its answer. Credentials are never kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    pub address: String,
+    pub sent: Capture,
+    /// The status of the answer; `None` without an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Capture>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {
-    /// The kind of error.
     pub kind: RunErrorKind,
-    /// A description and a remedy.
     pub message: String,
 }
 
 impl RunError {
-    /// Returns an error.
     pub fn new(kind: RunErrorKind, message: impl Into<String>) -> RunError {
         RunError { kind, message: message.into() }
     }
@@ -319,19 +291,15 @@ codes! {
     Defect = "defect";
 }
 
-/// What an error that ended an attempt is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorScope {
-    /// The test itself.
     Test,
     /// Something that other tests need as well, so they have the same error.
     Surroundings,
-    /// The attempt was not made, or not finished, on purpose.
     Purpose,
 }
 
 impl RunErrorKind {
-    /// Returns what the error is about.
     pub fn scope(self) -> ErrorScope {
         match self {
             RunErrorKind::TimedOut
@@ -353,7 +321,6 @@ impl RunErrorKind {
         }
     }
 
-    /// Returns the status of an attempt with this error.
     pub fn status(self) -> Status {
         match self.scope() {
             ErrorScope::Test | ErrorScope::Surroundings => Status::Error,
@@ -363,7 +330,6 @@ impl RunErrorKind {
 }
 
 impl Evidence {
-    /// Returns the standard output of the act's command.
     pub fn stdout(&self) -> Option<&Capture> {
         self.command.as_ref()?.stdout.as_ref()
     }
@@ -376,17 +342,14 @@ impl Evidence {
         })
     }
 
-    /// Returns the standard error of the act's command.
     pub fn stderr(&self) -> Option<&Capture> {
         self.command.as_ref()?.stderr.as_ref()
     }
 
-    /// Returns the end of the act's command.
     pub fn exit(&self) -> Option<Exit> {
         self.command.as_ref()?.exit
     }
 
-    /// Returns the output streams of the act's command.
     pub fn streams(&self) -> impl Iterator<Item = &Capture> {
         self.command.iter().flat_map(Ran::streams)
     }
@@ -409,114 +372,24 @@ impl Evidence {
             count => Some(format!("{count} secret values were masked in the output")),
         }
     }
-}
 
-impl Output {
-    /// Returns whether a secret is masked in it.
-    pub fn has_hidden(&self) -> bool {
-        self.concealed == MaskingLoss::Everything
-            || self.text.contains(MASK_CHARACTER)
-            || self.json.as_ref().is_some_and(has_hidden)
-            || self.tool_calls.iter().any(|call| call.name.contains(MASK_CHARACTER) || has_hidden(&call.arguments))
-    }
-}
-
-impl Capture {
-    /// Returns a complete stream.
-    pub fn whole(text: impl Into<String>) -> Capture {
-        Capture { text: text.into(), ..Capture::default() }
+    /// Returns the answer to a need: to exactly this one, or else to one that asked for more, or else to one for the
+    /// same thing that asked for less; `None` if it was not asked.
+    pub fn answer_to(&self, need: &Need) -> Option<&Answer> {
+        answer_in(&self.observations, need)
     }
 
-    /// Returns a stream from its bytes, whose end may be missing. UTF-16 needs a byte order mark; invalid bytes are
-    /// replaced.
-    pub fn of_bytes(mut bytes: Vec<u8>, cut: bool) -> Capture {
-        if let Some(text) = text_of_utf16(&bytes) {
-            return Capture { cut, ..Capture::whole(text) };
-        }
-        if cut {
-            drop_half_character(&mut bytes);
-        }
-        let text = match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        };
-        Capture { cut, ..Capture::whole(text) }
+    /// Returns whether a question to a model or a judge was answered this many times. A failed request is not an
+    /// answer.
+    pub fn is_answered(&self, question: &Need, times: u32) -> bool {
+        let replies = self.answer_to(question).and_then(Answer::replies);
+        let answers = |replies: &[ModelReply]| replies.iter().filter(|reply| reply.error.is_none()).count();
+        replies.is_some_and(|replies| answers(replies) >= times as usize)
     }
 
-    /// Keeps at most this many bytes, with whole characters and whole masked ranges.
-    pub fn cut_to(&mut self, limit: usize) {
-        if self.text.len() <= limit {
-            return;
-        }
-        let end = self.text.floor_char_boundary(limit);
-        let across = self.masked.iter().find(|(start, to)| *start < end && end < *to);
-        let end = across.map_or(end, |(start, _)| *start);
-        self.text.truncate(end);
-        self.masked.retain(|(_, to)| *to <= end);
-        self.cut = true;
-    }
-
-    /// Returns whether the masked ranges are in order and inside the text.
-    pub fn is_sound(&self) -> bool {
-        let mut from = 0;
-        self.masked.iter().all(|&(start, end)| {
-            let fits = from <= start && start < end && self.text.get(start..end).is_some();
-            from = end;
-            fits
-        })
-    }
-
-    /// Returns the text, each masked unit as [`MASK_CHARACTER`].
-    pub fn hidden_text(&self) -> Cow<'_, str> {
-        if self.masked.is_empty() {
-            return as_observed(&self.text);
-        }
-        let mut text = String::with_capacity(self.text.len());
-        let mut from = 0;
-        for &(start, end) in &self.masked {
-            text.push_str(&as_observed(&self.text[from..start]));
-            text.extend(self.text[start..end].chars().map(|it| if it == '\n' { it } else { MASK_CHARACTER }));
-            from = end;
-        }
-        text.push_str(&as_observed(&self.text[from..]));
-        Cow::Owned(text)
-    }
-}
-
-/// Returns the text of bytes that begin with a byte order mark of UTF-16.
-fn text_of_utf16(bytes: &[u8]) -> Option<String> {
-    let unit_of: fn([u8; 2]) -> u16 = match bytes {
-        // The same beginning as UTF-32.
-        [0xff, 0xfe, 0, 0, ..] => return None,
-        [0xff, 0xfe, ..] => u16::from_le_bytes,
-        [0xfe, 0xff, ..] => u16::from_be_bytes,
-        _ => return None,
-    };
-    let units = bytes[2..].chunks_exact(2).map(|pair| unit_of([pair[0], pair[1]]));
-    Some(char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
-}
-
-/// Removes an incomplete character at the end, which would look like an invalid byte.
-fn drop_half_character(bytes: &mut Vec<u8>) {
-    if let Err(error) = std::str::from_utf8(&bytes[bytes.len().saturating_sub(3)..])
-        && error.error_len().is_none()
-    {
-        let tail = bytes.len().min(3);
-        bytes.truncate(bytes.len() - tail + error.valid_up_to());
-    }
-}
-
-/// Returns a text without the character for masked units: a program that wrote it hid nothing.
-fn as_observed(text: &str) -> Cow<'_, str> {
-    if text.contains(MASK_CHARACTER) {
-        Cow::Owned(text.replace(MASK_CHARACTER, "\u{fdd1}"))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-impl MaskingLoss {
-    fn is_nothing(&self) -> bool {
-        *self == MaskingLoss::Nothing
+    pub fn observe_again(&mut self, observations: Vec<Observation>) {
+        let is_replaced = |known: &Observation| observations.iter().any(|it| it.need.joined(&known.need).is_some());
+        self.observations.retain(|known| !is_replaced(known));
+        self.observations.extend(observations);
     }
 }

@@ -4,42 +4,23 @@
 //! needs a [`Proof`], and only the types here make one, so a claim of absence, a bound, a count or an order cannot be
 //! judged from evidence with a gap: it is unknown, and `?` carries the reason.
 
-use crate::verdict::Outcome;
-
-/// A value, or the reason why there is none.
 pub type Seen<T> = Result<T, Why>;
 
-/// The reason why something is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It was not observed, or not completely.
     Unknown(String),
-    /// It does not apply.
     Skip(String),
-    /// The claim, or what it is about, is invalid.
     Error(String),
 }
 
 impl Why {
-    /// Returns a reason why something was not observed.
     pub fn unknown(reason: impl Into<String>) -> Why {
         Why::Unknown(reason.into())
     }
 
-    /// Returns the reason as a sentence.
     pub fn reason(&self) -> &str {
         match self {
             Why::Unknown(reason) | Why::Skip(reason) | Why::Error(reason) => reason,
-        }
-    }
-}
-
-impl From<Why> for Outcome {
-    fn from(why: Why) -> Outcome {
-        match why {
-            Why::Unknown(reason) => Outcome::Unknown(reason),
-            Why::Skip(reason) => Outcome::Skip(reason),
-            Why::Error(reason) => Outcome::Error(reason),
         }
     }
 }
@@ -49,23 +30,19 @@ impl From<Why> for Outcome {
 pub struct Proof(());
 
 impl Proof {
-    /// Returns the proof of a fact that does not depend on what was observed, such as the answer of a judge.
     pub(crate) fn made() -> Proof {
         Proof(())
     }
 }
 
-/// The certain answer to a search.
 #[derive(Clone, Copy, Debug)]
 pub enum Found<T> {
-    /// It was seen.
     Yes(T, Proof),
     /// It is not there: the evidence is complete.
     No(Proof),
 }
 
 impl<T> Found<T> {
-    /// Returns what was seen.
     pub fn yes(self) -> Option<T> {
         match self {
             Found::Yes(value, _) => Some(value),
@@ -73,7 +50,6 @@ impl<T> Found<T> {
         }
     }
 
-    /// Returns whether it was seen.
     pub fn is_yes(&self) -> bool {
         match self {
             Found::Yes(..) => true,
@@ -81,14 +57,12 @@ impl<T> Found<T> {
         }
     }
 
-    /// Returns the proof of the answer.
     pub fn proof(&self) -> Proof {
         match self {
             Found::Yes(_, proof) | Found::No(proof) => *proof,
         }
     }
 
-    /// Returns the answer to a search for one of several things.
     pub fn any(answers: impl IntoIterator<Item = Seen<Found<T>>>) -> Seen<Found<T>> {
         let (mut doubt, mut absent) = (None, Proof(()));
         for answer in answers {
@@ -101,7 +75,6 @@ impl<T> Found<T> {
         doubt.map_or(Ok(Found::No(absent)), Err)
     }
 
-    /// Returns the answer about a part or a form of it.
     pub fn map<R>(self, change: impl FnOnce(T) -> R) -> Found<R> {
         match self {
             Found::Yes(value, proof) => Found::Yes(change(value), proof),
@@ -110,7 +83,6 @@ impl<T> Found<T> {
     }
 }
 
-/// Something observed, and the reason why it may not be all.
 #[derive(Clone, Debug)]
 pub struct Observed<T> {
     so_far: T,
@@ -128,12 +100,10 @@ impl<T> Observed<T> {
         Observed { gap: self.gap.or(gap), ..self }
     }
 
-    /// Returns a reading of it, with the same gap.
     pub fn map<R>(self, read: impl FnOnce(T) -> R) -> Observed<R> {
         Observed { so_far: read(self.so_far), gap: self.gap }
     }
 
-    /// Returns it by reference.
     pub fn as_ref(&self) -> Observed<&T> {
         Observed { so_far: &self.so_far, gap: self.gap.clone() }
     }
@@ -143,7 +113,6 @@ impl<T> Observed<T> {
         &self.so_far
     }
 
-    /// Returns the reason why it may not be all.
     pub fn gap(&self) -> Option<&Why> {
         self.gap.as_ref()
     }
@@ -166,10 +135,8 @@ impl<T> Observed<T> {
     }
 }
 
-/// The number of things of a kind.
 #[derive(Clone, Debug)]
 pub struct Count {
-    /// The number seen.
     pub least: usize,
     /// The number of those that may be there in addition, with the reason; `None` for any number.
     more: Option<usize>,
@@ -177,7 +144,6 @@ pub struct Count {
 }
 
 impl Count {
-    /// Returns whether there are more than this.
     pub fn exceeds(&self, limit: f64) -> Seen<Found<()>> {
         self.answer(self.least as f64 > limit, self.more.is_some_and(|more| (self.least + more) as f64 <= limit))
     }
@@ -206,7 +172,6 @@ impl<'e, T> Observed<&'e [T]> {
         }
     }
 
-    /// Counts the items that fit.
     pub fn count<R>(&self, mut fits: impl FnMut(&'e T) -> Seen<Found<R>>) -> Count {
         let mut count = Count { least: 0, more: self.gap.is_none().then_some(0), why: self.gap.clone() };
         for item in self.so_far {

@@ -12,7 +12,6 @@ use crate::{
     seen::{Found, Observed, Proof, Seen, Why},
 };
 
-/// Reason for an answer that depends on output that was cut off.
 pub const TRUNCATED: &str = "the output was cut off, and the missing part could change the result";
 
 /// Reason for an answer that depends on a masked secret in the output.
@@ -26,24 +25,20 @@ const MAX_COMPARED_UNITS: usize = 1 << 24;
 pub struct Text<'e> {
     /// The text. A hidden unit is [`MASK_CHARACTER`], a byte that is not UTF-8 is U+FFFD: neither equals anything.
     observed: Observed<Cow<'e, str>>,
-    /// The name of its source, for reasons.
     what: &'static str,
     /// Whether it is in lower case.
     is_lower: bool,
 }
 
 impl<'e> Text<'e> {
-    /// Returns the text of a capture.
     pub fn of(capture: &'e Capture) -> Text<'e> {
         Text::named(capture, "output")
     }
 
-    /// Returns the text of a file.
     pub fn of_file(capture: &'e Capture) -> Text<'e> {
         Text::named(capture, "file")
     }
 
-    /// Returns the text of a response.
     pub fn of_body(capture: &'e Capture) -> Text<'e> {
         Text::named(capture, "response")
     }
@@ -53,12 +48,10 @@ impl<'e> Text<'e> {
         Text { what, ..Text::new(Observed::new(capture.hidden_text(), capture.cut.then(reason))) }
     }
 
-    /// Returns a text that is known as a whole.
     pub fn whole(text: &'e str) -> Text<'e> {
         Text::new(Observed::new(Cow::Borrowed(text), None))
     }
 
-    /// Returns the text of a capture whose end is missing for this reason.
     pub fn beginning(capture: &'e Capture, reason: &str) -> Text<'e> {
         Text::new(Observed::new(capture.hidden_text(), Some(Why::unknown(reason))))
     }
@@ -68,7 +61,6 @@ impl<'e> Text<'e> {
         Text { observed, what: "output", is_lower: false }
     }
 
-    /// Returns the text with one more reason why it may not be all.
     pub fn with_gap(self, gap: Option<Why>) -> Text<'e> {
         Text { observed: self.observed.with_gap(gap), ..self }
     }
@@ -83,13 +75,11 @@ impl<'e> Text<'e> {
         self.observed.so_far()
     }
 
-    /// Returns all of it, or the reason why that is unknown.
     pub fn complete(&self) -> Seen<(&str, Proof)> {
         let (text, proof) = self.observed.complete()?;
         self.hidden().map_or(Ok((&**text, proof)), Err)
     }
 
-    /// Returns the reason why a part inside it is not known.
     fn hidden(&self) -> Option<Why> {
         let text = self.so_far();
         let what = self.what;
@@ -141,7 +131,6 @@ impl<'e> Text<'e> {
         Ok(found)
     }
 
-    /// Searches in another way, for something in which nothing is hidden.
     pub fn search<R>(&self, look: impl FnOnce(&str) -> Option<R>) -> Seen<Found<R>> {
         self.observed.as_ref().map(|text| &**text).with_gap(self.hidden()).search(|text| look(text))
     }
@@ -250,7 +239,6 @@ fn may_hide(text: &str, wanted: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns a text whose asterisks are masked parts.
     fn starred(text: &str) -> Text<'static> {
         Text::new(Observed::new(Cow::Owned(text.replace('*', &MASK_CHARACTER.to_string())), None))
     }

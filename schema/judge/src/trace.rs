@@ -7,10 +7,8 @@
 //! ```
 
 mod assemble;
-mod attributes;
 mod content;
 mod conventions;
-mod cost_counters;
 mod exported;
 mod file;
 mod match_trace;
@@ -18,11 +16,9 @@ pub mod opik;
 pub mod otlp;
 
 pub use assemble::{MAX_SPANS, assemble, has_ended};
-pub use attributes::{Attributes, as_text as attribute_text};
 pub use content::{SpanContent, ToolUse, said};
 pub use conventions::asks_model;
-pub use cost_counters::CostCounters;
-pub use exported::{Exported, Point, Signals, TraceId};
+pub use exported::{Attributes, CostCounters, Exported, Point, Signals, TraceId, as_text as attribute_text};
 pub use file::{FileError, Stored, read_file};
 pub use match_trace::{ATTEMPT_ATTRIBUTE, Ambiguous, Candidate, ExportedTrace, MatchedTraces, TraceClues, match_trace};
 pub use otlp::LogRecord;

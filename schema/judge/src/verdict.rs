@@ -1,25 +1,21 @@
 //! The verdicts of claims about evidence.
 
-mod failure;
 mod place;
 mod row;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{
     act::Act,
-    codes::codes,
     evidence::{Context, Need},
+    seen::Why,
 };
 use speclens_yaml::Pointer;
 
-pub use failure::FailureCode;
+pub use crate::codes::{FailureCode, Status};
 pub use place::{FilePlace, LinePart, Related, RelatedPlace};
 pub use row::{At, Judged, Part, Row};
 
 /// A claim that can be judged: value in, value out. No I/O, no clock, no randomness.
 pub trait Check: Send + Sync + std::fmt::Debug {
-    /// Returns the observations that the claim needs beyond the act itself.
     fn needs(&self, _context: &Context) -> Vec<Need> {
         Vec::new()
     }
@@ -32,76 +28,54 @@ pub trait Check: Send + Sync + std::fmt::Debug {
         Vec::new()
     }
 
-    /// Returns the minimum score, if a score decides.
     fn threshold(&self) -> Option<f64> {
         None
     }
 
-    /// Returns the handoff that it judges as a whole, if that has a separate report.
     fn handover(&self) -> Option<&Handover> {
         None
     }
 }
 
-/// A handoff between two agents, with its contract.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handover {
-    /// The agent that delegates.
     pub from: String,
-    /// The agent that takes over.
     pub to: String,
     /// The path of the contract, relative to the root of the workspace.
     pub contract: String,
 }
 
-/// The verdict of a claim, or of a part of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The decisive part, relative to the claim.
     pub at: Pointer,
-    /// The format's name for this kind of result, such as `tool_called`.
     pub kind: &'static str,
     /// The format's label, such as `Tool "a" called`.
     pub label: String,
     /// KindLM's failure code, such as `TOOL_CALL_MISSING`.
     pub code: Option<FailureCode>,
-    /// The format's score, 0 to 1.
     pub score: Option<f64>,
-    /// The outcome.
     pub outcome: Outcome,
-    /// Related places.
     pub related: Vec<Related>,
 }
 
-/// The outcome of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It holds.
     Pass,
-    /// It does not hold.
     Fail(Mismatch),
-    /// It does not hold, which the format makes a warning.
     Warn(Mismatch),
-    /// It does not apply, for this reason.
     Skip(String),
-    /// A necessary observation is missing, for this reason.
     Unknown(String),
-    /// The claim itself has an error, for this reason.
     Error(String),
 }
 
-/// Expected and actual values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
-    /// A summary in one sentence, with the facts of the tool's own message.
     pub message: String,
-    /// The expected value.
     pub expected: String,
-    /// The actual value, in full.
     pub actual: String,
     /// Explanations: the closest candidate, a difference, a place.
     pub notes: Vec<String>,
-    /// Remedies, each an imperative.
     pub help: Vec<String>,
 }
 
@@ -130,29 +104,7 @@ impl Mismatch {
     }
 }
 
-codes! {
-    /// Status of a verdict, an attempt, a test or a suite, from best to worst.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
-    #[serde(rename_all = "lowercase")]
-    pub enum Status;
-
-    /// The test or the assertion did not run: it is skipped, or does not apply.
-    Skip = "skip";
-    /// Every assertion holds.
-    Pass = "pass";
-    /// An assertion does not hold, and the format makes that a warning.
-    Warn = "warn";
-    /// The result cannot be decided, because what the assertion needs was not recorded. The message has the reason. It
-    /// is neither a pass nor a failure; `speclens run` ends with exit status 3.
-    Unknown = "unknown";
-    /// An assertion does not hold.
-    Fail = "fail";
-    /// The run or an assertion ended with an error, so there is no result.
-    Error = "error";
-}
-
 impl Verdict {
-    /// Returns all its texts.
     pub fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.label];
         match &mut self.outcome {
@@ -169,7 +121,6 @@ impl Verdict {
 }
 
 impl Outcome {
-    /// Returns the outcome as a status.
     pub fn status(&self) -> Status {
         match self {
             Outcome::Pass => Status::Pass,
@@ -181,7 +132,6 @@ impl Outcome {
         }
     }
 
-    /// Returns the mismatch of a claim that does not hold.
     pub fn mismatch(&self) -> Option<&Mismatch> {
         match self {
             Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => Some(mismatch),
@@ -195,6 +145,16 @@ impl Outcome {
             Outcome::Pass => "",
             Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => &mismatch.message,
             Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => reason,
+        }
+    }
+}
+
+impl From<Why> for Outcome {
+    fn from(why: Why) -> Outcome {
+        match why {
+            Why::Unknown(reason) => Outcome::Unknown(reason),
+            Why::Skip(reason) => Outcome::Skip(reason),
+            Why::Error(reason) => Outcome::Error(reason),
         }
     }
 }

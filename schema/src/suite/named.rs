@@ -92,7 +92,7 @@ fn placed(word: &str, directory: Option<&str>) -> Option<String> {
 }
 
 /// Returns a path without `.`, and with `..` only at its start.
-fn lexical(path: &str) -> String {
+pub fn lexical(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
         match name {

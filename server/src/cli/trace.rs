@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail, ensure};
 use speclens_runner::{
-    exec::process::{self, Background, Environment, Finished, Program},
+    exec::process::{self, Background, Environment, Finished},
     report::human,
     run::from_evidence,
     trace::{self, TraceSettings, Traces},
@@ -174,9 +174,9 @@ async fn run_command(
 ) -> anyhow::Result<()> {
     let set = trace::environment(address, "trace").into_iter().collect();
     let environment = Environment { set, ..Environment::default() };
-    let program = Program::shell(script);
     let output = process::Output::Shown;
-    let command = process::Command { program, directory, environment: &environment, input: &[], timeout, output };
+    let command =
+        process::Command { shell: "sh", script, directory, environment: &environment, input: &[], timeout, output };
     let Finished { ran, error, .. } = process::run(command, background, cancel).await;
     match (error, ran.exit.filter(|exit| exit.code != Some(0))) {
         (Some(RunError { kind: RunErrorKind::Spawn, message }), _) => bail!(message),

@@ -1,6 +1,6 @@
 //! The frequency of an outcome among the attempts of a test.
 
-use speclens_runner::{event::RunResult, report::share};
+use speclens_runner::event::{RunResult, share};
 use speclens_schema::{suite::Subject, verdict::Status};
 
 /// The number of attempts in which a claim, or a part of it, has an outcome.

@@ -14,10 +14,8 @@ use speclens_schema::{
     evidence::{Capture, Change, ChangedFile, EntryKind, FileLog},
 };
 
-/// Maximum number of entries that are compared.
 const MAX_ENTRIES: usize = 50_000;
 
-/// Maximum number of changed files that are recorded.
 const MAX_CHANGED: usize = 2_000;
 const MAX_REST: usize = 10_000;
 
@@ -25,7 +23,6 @@ const MAX_REST: usize = 10_000;
 const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_TOTAL_READ_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Maximum size of a text that is recorded, and of all of them together.
 const MAX_TEXT_BYTES: u64 = 256 * 1024;
 const MAX_TOTAL_TEXT_BYTES: usize = 8 * 1024 * 1024;
 
@@ -50,7 +47,6 @@ pub(super) async fn snapshot(directory: &Path) -> Option<Snapshot> {
     tokio::task::spawn_blocking(move || Snapshot::of(&directory).ok()).await.ok().flatten()
 }
 
-/// Reads the directory again and returns the changes.
 pub(super) async fn since(before: Option<Snapshot>, directory: &Path) -> Option<FileLog> {
     let (before, directory) = (before?, directory.to_owned());
     let look = move || Some(compared(&before, &Snapshot::of(&directory).ok()?, &directory));
@@ -168,7 +164,6 @@ fn digest_of(path: &Path) -> Option<String> {
     Some(hexadecimal(&hasher.finalize()))
 }
 
-/// Returns the text of a file, if it is one and fits.
 fn text_of(path: &Path, left: usize) -> Option<String> {
     let mut bytes = Vec::new();
     fs::File::open(path).ok()?.take(MAX_TEXT_BYTES + 1).read_to_end(&mut bytes).ok()?;

@@ -12,10 +12,13 @@ use speclens_schema::{
     check::text::shortened,
     evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, Usage},
     mask::Secrets,
-    suite::{AgentAction, HelpMode},
+    suite::{AgentAction, HelpMode, Subject},
 };
 
-use super::shell::{Deadline, Shell};
+use super::{
+    TaskContext, help,
+    shell::{Deadline, Shell},
+};
 use crate::{
     exec::process::Finished,
     model::{self, Message, Model, Reply, Request, Tool},
@@ -24,7 +27,6 @@ use crate::{
 /// The only tool.
 const TOOL: &str = "run_command";
 
-/// Maximum duration of one command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The exit codes of a command that timed out, and of one that could not be started.
@@ -32,63 +34,44 @@ const TIMED_OUT: i32 = 124;
 const NOT_STARTED: i32 = 126;
 
 /// Maximum number of characters of each output that are shown to a model: half from the beginning, half from the end.
-pub(super) const MAX_SHOWN_CHARACTERS: usize = 10_000;
+const MAX_SHOWN_CHARACTERS: usize = 10_000;
 
-/// Maximum number of calls in one answer that are run.
 const MAX_CALLS: usize = 32;
 
 /// Minimum number of bytes of a command's output that are kept, whatever the commands before it wrote.
 const MIN_OUTPUT_BYTES: usize = 64 * 1024;
 
-/// Maximum number of notes about single commands.
 const MAX_NOTES: usize = 20;
 
-/// The result of a conversation, or of the work of an agent program, possibly incomplete.
 #[derive(Debug, Default)]
 pub struct Conversation {
     /// The turns; the output of a program is one.
     pub turns: Vec<Turn>,
-    /// The commands that were observed.
     pub commands: CommandLog,
-    /// The event that ended the work.
     pub ended: Option<Ended>,
-    /// The error that ended the run, if any.
     pub error: Option<RunError>,
-    /// Notes for the report.
     pub notes: Vec<String>,
-    /// The observed duration.
     pub duration: Duration,
 }
 
-/// The parties and the limits of a conversation.
 #[derive(Clone, Copy)]
-pub(super) struct ConversationContext<'a> {
-    pub(super) action: &'a AgentAction,
-    /// The name of the test, for scripted models.
-    pub(super) test: &'a str,
+pub(super) struct Talk<'a> {
+    pub(super) task: &'a TaskContext<'a>,
     pub(super) model: &'a dyn Model,
-    /// The secrets, which no model may see.
-    pub(super) secrets: &'a Secrets,
-    pub(super) mode: Option<HelpMode>,
-    /// The part of the program's help that is shown to the model.
     pub(super) help: Option<&'a str>,
     pub(super) shell: &'a Shell,
     pub(super) deadline: Deadline,
-    /// Maximum number of bytes kept of each stream; all streams together keep twice as many.
-    pub(super) limit: usize,
-    /// Receives the number of the awaited answer, from 1.
-    pub(super) turn: &'a (dyn Fn(u32) + Sync),
 }
 
-impl ConversationContext<'_> {
+impl Talk<'_> {
     /// Runs the conversation. Everything up to its end is kept, whatever ends it.
     pub(super) async fn run(self) -> Conversation {
         let began = self.deadline.elapsed();
         let mut conversation = Conversation::default();
         let mut request = Request {
-            test: self.test.to_owned(),
-            system: instructions(self.action, self.mode, self.help),
-            messages: vec![Message::User(task(self.action))],
+            test: self.task.test.to_owned(),
+            system: instructions(self.task.action, self.task.mode, self.help),
+            messages: vec![Message::User(task(self.task.action))],
             tools: vec![TOOL_SHAPE.clone()],
             temperature: None,
             max_tokens: None,
@@ -102,8 +85,8 @@ impl ConversationContext<'_> {
     }
 
     async fn turns(self, request: &mut Request, conversation: &mut Conversation) -> Result<Ended, RunError> {
-        for turn in 1..=self.action.max_turns.max(1) {
-            (self.turn)(turn);
+        for turn in 1..=self.task.action.max_turns.max(1) {
+            (self.task.turn)(turn);
             let (reply, took) = self.ask(request).await?;
             conversation.turns.push(Turn {
                 text: Capture::whole(reply.text.clone()),
@@ -134,11 +117,10 @@ impl ConversationContext<'_> {
         Ok(Ended::TurnLimit)
     }
 
-    /// Returns the next answer, and its duration.
     async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
         let asking = async {
             let began = Instant::now();
-            model::ask(self.model, request, self.secrets).await.map(|reply| (reply, began.elapsed()))
+            model::ask(self.model, request, self.task.secrets).await.map(|reply| (reply, began.elapsed()))
         };
         tokio::select! {
             biased;
@@ -167,15 +149,16 @@ impl ConversationContext<'_> {
         }
         let kept: usize =
             conversation.commands.commands.iter().flat_map(Ran::streams).map(|stream| stream.text.len()).sum();
-        let limit =
-            (self.limit.saturating_mul(2)).saturating_sub(kept).clamp(MIN_OUTPUT_BYTES.min(self.limit), self.limit);
+        // All streams together keep twice as many bytes as each of them may.
+        let most = self.task.output_limit;
+        let limit = most.saturating_mul(2).saturating_sub(kept).clamp(MIN_OUTPUT_BYTES.min(most), most);
         let finished = self.shell.run(command, self.deadline.left(COMMAND_TIMEOUT), limit).await;
         let Finished { ran, error, notes } = finished;
         let room = MAX_NOTES.saturating_sub(conversation.notes.len());
         conversation.notes.extend(notes.iter().take(room).map(|note| format!("`{}`: {note}", brief(command))));
         let ended = error.as_ref().filter(|error| error.kind == RunErrorKind::Cancelled).cloned();
         let ran = as_shell_reports(ran, error.as_ref());
-        let result = shown(&ran, self.secrets);
+        let result = shown(&ran, self.task.secrets);
         conversation.commands.commands.push(ran);
         match ended {
             Some(error) => Err(error),
@@ -223,8 +206,7 @@ fn task(action: &AgentAction) -> String {
     format!("CLI: {}\nTask: {}", action.surroundings.cli, action.intent)
 }
 
-/// Returns the number of characters of the first request, without the help of the program.
-pub(super) fn characters_of_first_request(action: &AgentAction, mode: Option<HelpMode>) -> usize {
+fn characters_of_first_request(action: &AgentAction, mode: Option<HelpMode>) -> usize {
     let Tool { name, description, parameters } = &*TOOL_SHAPE;
     let texts = [instructions(action, mode, None), task(action), parameters.to_string()];
     texts.iter().map(|text| text.chars().count()).sum::<usize>() + name.len() + description.len()
@@ -259,7 +241,6 @@ fn shown(ran: &Ran, secrets: &Secrets) -> Value {
     result
 }
 
-/// Returns a text, or the beginning and the end of a long one.
 fn ends_of(text: &str) -> String {
     let length = text.chars().count();
     if length <= MAX_SHOWN_CHARACTERS {
@@ -301,6 +282,85 @@ static TOOL_SHAPE: LazyLock<Tool> = LazyLock::new(|| Tool {
     }),
 });
 
+// Upper bounds of a task before it runs: the number of requests is certain, that of tokens is as good as its assumptions.
+
+const ANSWER_TOKENS: u64 = 1_000;
+
+const CHARACTERS_PER_TOKEN: u64 = 3;
+
+/// Number of characters around the output of a command in the result that is sent to a model.
+const AROUND_RESULT: usize = 200;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UsageBound {
+    pub requests: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+}
+
+impl UsageBound {
+    pub fn of(action: &AgentAction, subject: &Subject) -> UsageBound {
+        let mode = match subject {
+            Subject::Model { mode, .. } => *mode,
+            Subject::Command | Subject::Gateway { .. } | Subject::Nobody => None,
+        };
+        let help = match mode {
+            Some(HelpMode::Injected) => help::MAX_CHARACTERS,
+            Some(HelpMode::Discoverable | HelpMode::None) | None => 0,
+        };
+        let first = tokens(characters_of_first_request(action, mode) + help);
+        let more = tokens(2 * MAX_SHOWN_CHARACTERS + AROUND_RESULT) + ANSWER_TOKENS;
+        let requests = u64::from(action.max_turns.max(1));
+        // Each request contains all previous answers and results.
+        UsageBound {
+            requests,
+            input_tokens: requests * first + more * (requests * (requests - 1) / 2),
+            output_tokens: requests * ANSWER_TOKENS,
+        }
+    }
+
+    pub fn times(self, attempts: u64) -> UsageBound {
+        UsageBound {
+            requests: self.requests * attempts,
+            input_tokens: self.input_tokens * attempts,
+            output_tokens: self.output_tokens * attempts,
+        }
+    }
+
+    pub fn plus(self, other: UsageBound) -> UsageBound {
+        UsageBound {
+            requests: self.requests + other.requests,
+            input_tokens: self.input_tokens + other.input_tokens,
+            output_tokens: self.output_tokens + other.output_tokens,
+        }
+    }
+}
+
+fn tokens(characters: usize) -> u64 {
+    (characters as u64).div_ceil(CHARACTERS_PER_TOKEN)
+}
+
+pub fn assumptions() -> String {
+    format!(
+        "one command per turn with {} characters of output; {} tokens per answer; \
+         {CHARACTERS_PER_TOKEN} characters per token",
+        grouped(2 * MAX_SHOWN_CHARACTERS as u64),
+        grouped(ANSWER_TOKENS)
+    )
+}
+
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,5 +384,10 @@ mod tests {
         assert_eq!(usage(&[turn(Some(0.5)), turn(None)]), sum(None));
         assert_eq!(usage(&[turn(Some(0.5)), turn(Some(0.5)), Turn::default()]), sum(None));
         assert_eq!(usage(&[Turn::default()]), None);
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 }

@@ -11,10 +11,8 @@ use speclens_schema::evidence::{Capture, Exit, RunError, RunErrorKind};
 
 use super::shell::{Deadline, Shell};
 
-/// Maximum duration of one call of the program.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Maximum number of calls of the program.
 const MAX_CALLS: usize = 20;
 
 /// Maximum number of subcommand names in a row: `mycli remote add`.
@@ -23,13 +21,11 @@ const MAX_DEPTH: usize = 2;
 /// Maximum number of bytes kept of each help text.
 const MAX_HELP_BYTES: usize = 256 * 1024;
 
-/// Maximum number of characters that are shown to a model.
 pub(super) const MAX_CHARACTERS: usize = 4_000;
 
 /// Minimum number of characters of a truncated part; less is omitted.
 const MIN_CHARACTERS: usize = 120;
 
-/// The help text of a program or of a subcommand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Help {
     /// The command: `mycli remote`.
@@ -128,7 +124,6 @@ fn subcommands(help: &str) -> Vec<String> {
     names
 }
 
-/// Returns the significant words of a text, without a plural's `s`.
 fn words(text: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 16] = [
         "and", "the", "for", "with", "from", "that", "this", "into", "all", "use", "using", "are", "not", "you", "its",

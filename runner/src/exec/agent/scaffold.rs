@@ -27,7 +27,6 @@ struct Entry {
 enum Kind {
     Directory,
     File,
-    /// A link that leads to this path.
     Link(PathBuf),
 }
 
@@ -71,7 +70,6 @@ fn copy_all(name: &str, from: &Path, to: &Path, stop: &CancellationToken) -> Res
     Ok(())
 }
 
-/// Returns all entries of a scaffold, each directory before its content.
 fn list(name: &str, root: &Path, stop: &CancellationToken) -> Result<Vec<Entry>, RunError> {
     let mut entries = Vec::new();
     let mut bytes = 0;

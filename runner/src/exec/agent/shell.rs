@@ -1,4 +1,5 @@
-//! The shell of a task: directory, environment and deadlines of its commands, and those before and after the agent.
+//! The shell of a task: directory, environment and deadlines of its commands, those before and after the agent, and the
+//! program under test: whether it exists, and its version.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,6 +12,7 @@ use speclens_schema::{
     suite::AgentAction,
     template,
 };
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -45,7 +47,6 @@ impl Shell {
         self.run_until(script, timeout, limit, &self.cancel).await
     }
 
-    /// Runs a command with its own cancellation token.
     pub(super) async fn run_until(
         &self,
         script: &str,
@@ -53,14 +54,7 @@ impl Shell {
         limit: usize,
         cancel: &CancellationToken,
     ) -> Finished {
-        let command = process::Command {
-            program: process::Program::shell(script),
-            directory: &self.directory,
-            environment: &self.environment,
-            input: &[],
-            timeout,
-            output: process::Output::Kept(limit),
-        };
+        let command = process::Command::shell(script, &self.directory, &self.environment, timeout, limit);
         process::run(command, &self.background, cancel).await
     }
 }
@@ -84,7 +78,6 @@ impl Deadline {
         self.timer.elapsed()
     }
 
-    /// Returns the remaining time, or `most` if that is less.
     pub(super) fn left(self, most: Duration) -> Duration {
         self.limit.map_or(most, |limit| limit.saturating_sub(self.elapsed()).min(most))
     }
@@ -93,7 +86,6 @@ impl Deadline {
         self.left(Duration::MAX).is_zero()
     }
 
-    /// Waits until the deadline.
     pub(super) async fn over(self) {
         loop {
             match self.limit {
@@ -104,7 +96,6 @@ impl Deadline {
         }
     }
 
-    /// Returns the error of a task that reached its deadline.
     pub(super) fn error(self) -> RunError {
         let limit = self.limit.unwrap_or_default().as_millis();
         let message = format!("the test did not end within {limit} ms and was stopped");
@@ -112,13 +103,10 @@ impl Deadline {
     }
 }
 
-/// Maximum duration of one command of `setup`.
 const SETUP_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Maximum duration of one command of `teardown`.
 const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Maximum duration of `teardown` as a whole after the run was cancelled, also while it is running.
 const CANCELLED_TEARDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Maximum number of bytes kept of each stream of such a command: only its end is reported.
@@ -172,12 +160,95 @@ pub(super) async fn teardown(commands: &[String], shell: &Shell) -> Vec<String> 
     }
 }
 
-/// Returns the reason why a command failed, if it did.
 fn failure(finished: &Finished) -> Option<String> {
     match (&finished.error, finished.ran.exit) {
         (Some(error), _) => Some(format!("failed: {}", error.message)),
         (None, Some(Exit { code: Some(0), .. })) => None,
         (None, Some(exit)) => Some(exit.sentence()),
         (None, None) => Some("ended with an unknown status".to_owned()),
+    }
+}
+
+const PROGRAM_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Maximum number of bytes of its output that are kept.
+const MAX_PROGRAM_BYTES: usize = 64 * 1024;
+
+const MAX_VERSION: usize = 200;
+
+/// The version of a suite's program, determined once per run.
+#[derive(Debug, Default)]
+pub(crate) struct Version(OnceCell<Option<String>>);
+
+pub(super) async fn find_program(cli: &str, shell: &Shell, deadline: Deadline) -> Result<(), RunError> {
+    let Some(name) = name_of(cli) else { return Ok(()) };
+    let finished = shell.run(&format!("command -v {name}"), deadline.left(PROGRAM_TIMEOUT), MAX_PROGRAM_BYTES).await;
+    if deadline.is_over() {
+        return Err(deadline.error());
+    }
+    match finished.error {
+        Some(error) => Err(error),
+        None if finished.ran.exit.is_some_and(|exit| exit.code == Some(0)) => Ok(()),
+        None => {
+            let message = format!("the shell does not find the program `{name}`; install it, or correct `cli`");
+            Err(RunError { kind: RunErrorKind::Program, message })
+        }
+    }
+}
+
+fn name_of(cli: &str) -> Option<&str> {
+    let is_plain = |word: &str| word.chars().all(|letter| letter.is_alphanumeric() || "_./+@%:,~$-{}".contains(letter));
+    let is_assignment = |word: &&str| word.split_once('=').is_some_and(|(name, _)| is_plain(name) && !name.is_empty());
+    let mut words = cli.split_whitespace().skip_while(is_assignment);
+    words.next().filter(|word| is_plain(word))
+}
+
+impl Version {
+    /// Returns the version: the first line of the command's output. If the command fails, `notify` is called once.
+    pub(super) async fn of(
+        &self,
+        command: &str,
+        shell: &Shell,
+        deadline: Deadline,
+        notify: &(dyn Fn(String) + Sync),
+    ) -> Option<String> {
+        let ask = async || {
+            let finished = shell.run(command, deadline.left(PROGRAM_TIMEOUT), MAX_PROGRAM_BYTES).await;
+            let is_good = finished.error.is_none() && finished.ran.exit.is_some_and(|exit| exit.code == Some(0));
+            let text = finished.ran.stdout.as_ref().map(|stdout| stdout.text.trim()).unwrap_or_default();
+            let line =
+                text.lines().next().filter(|_| is_good).map(|line| line.trim().chars().take(MAX_VERSION).collect());
+            if line.is_none() && !shell.cancel.is_cancelled() {
+                let how = match (&finished.error, finished.ran.exit) {
+                    (Some(error), _) => error.message.clone(),
+                    (None, Some(_)) if is_good => "it printed nothing".to_owned(),
+                    (None, Some(exit)) => format!("it {}", exit.sentence()),
+                    (None, None) => "it could not be started".to_owned(),
+                };
+                notify(format!("cannot read the version of the program with `{command}`: {how}"));
+            }
+            line
+        };
+        self.0.get_or_init(ask).await.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_of;
+
+    #[test]
+    fn name_of_a_program_is_its_first_word_after_assignments() {
+        for (cli, name) in [
+            ("mycli", Some("mycli")),
+            ("./bin/mycli --color", Some("./bin/mycli")),
+            ("A=1 B='x' node cli.js", Some("node")),
+            ("$HOME/bin/tool", Some("$HOME/bin/tool")),
+            ("'my tool' x", None),
+            ("(cd x; y)", None),
+            ("", None),
+        ] {
+            assert_eq!(name_of(cli), name, "{cli}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use speclens_schema::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{AgentBackend, TaskAgent, TaskContext, Version, perform};
+use super::{AgentBackend, TaskContext, Version, perform};
 use crate::{
     exec::{ActionSite, Attempt, process::Background},
     model::{Answering, Message, Model, Reply, Request},
@@ -167,8 +167,11 @@ impl Suite {
     }
 
     async fn work_in(&self, action: &AgentAction, model: &Scripted, mode: HelpMode) -> TaskResult {
-        let agent = TaskAgent { test: "greet", backend: AgentBackend::Model(model), mode: Some(mode) };
         let task_context = TaskContext {
+            action,
+            test: "greet",
+            backend: AgentBackend::Model(model),
+            mode: Some(mode),
             suite: self.directory.path(),
             hidden: &self.keys,
             secrets: &self.secrets,
@@ -179,7 +182,7 @@ impl Suite {
             notify: &|message| self.notes.lock().unwrap().push(message),
             turn: &|turn| self.turns.lock().unwrap().push(turn),
         };
-        let (attempt, site) = perform(action, agent, Context::default(), task_context).await;
+        let (attempt, site) = perform(task_context, Context::default()).await;
         TaskResult { attempt, site }
     }
 }

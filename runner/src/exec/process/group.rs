@@ -1,23 +1,16 @@
 //! Unix process groups.
 
 use std::{
-    collections::HashMap,
-    ffi::{OsStr, OsString},
     io::{self, Write},
     os::{
         fd::{AsFd, OwnedFd},
-        unix::{ffi::OsStrExt, process::ExitStatusExt},
+        unix::process::ExitStatusExt,
     },
-    path::{Path, PathBuf},
     process::Stdio,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
-use rustix::{
-    fs::{Access, access},
-    process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group},
-};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group};
 use speclens_schema::evidence::Exit;
 use tokio::{
     io::AsyncWriteExt,
@@ -26,7 +19,6 @@ use tokio::{
 
 use super::{Output, watchdog};
 
-/// The leader of a process group.
 pub(super) struct Child {
     /// The first field, so it is dropped first: a leader that has not been reaped keeps the id of its group.
     group: Option<Group>,
@@ -47,10 +39,8 @@ pub(super) struct Group {
 /// then starts another one costs as much again as the command itself.)
 const GATE: &str = "read -r SPECLENS_GATE || exit; unset SPECLENS_GATE; ";
 
-/// The prefix for a command without input.
 const GATE_WITHOUT_INPUT: &str = "read -r SPECLENS_GATE || exit; unset SPECLENS_GATE; exec </dev/null; ";
 
-/// Opens the gate.
 const GO: &[u8] = b"\n";
 
 /// Maximum number of bytes of the input that are written together with the opening of the gate: every pipe has room for
@@ -82,25 +72,11 @@ pub(super) fn without_gate(stderr: &mut Vec<u8>) {
 }
 
 pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
-    let shell = command.program.shell;
-    let found = found_program(shell, command.environment.get("PATH"));
-    match spawn_with(&found, command) {
-        // It existed before: it is looked up again.
-        Err(_) if found != Path::new(shell) => {
-            forget_programs();
-            spawn_with(Path::new(shell), command)
-        }
-        spawned => spawned,
-    }
-}
-
-fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
     watchdog::prepare();
-    let script = command.program.script;
+    let script = command.script;
     let (input, mut gate) = io::pipe()?;
-    let mut process = tokio::process::Command::new(shell);
-    // Shells begin their error messages with the name that they were started by.
-    process.arg0(command.program.shell).args(["-c", &gated(script, command.input)]);
+    let mut process = tokio::process::Command::new(command.shell);
+    process.args(["-c", &gated(script, command.input)]);
     for name in &command.environment.removed {
         process.env_remove(name);
     }
@@ -135,7 +111,6 @@ fn spawn_with(shell: &Path, command: super::Command<'_>) -> io::Result<Child> {
     Ok(Child { group, leader })
 }
 
-/// Returns the standard error of this program.
 fn shown() -> io::Result<Stdio> {
     Ok(io::stderr().as_fd().try_clone_to_owned()?.into())
 }
@@ -169,7 +144,6 @@ impl Child {
         self.group.iter().for_each(Group::terminate);
     }
 
-    /// Kills the remaining processes of the group.
     pub(super) fn kill(&self) {
         self.group.iter().for_each(Group::kill);
     }
@@ -195,7 +169,6 @@ impl Child {
         true
     }
 
-    /// Hands over the group, if it has remaining processes.
     pub(super) fn release(&mut self) -> Option<Group> {
         self.group.take()
     }
@@ -254,80 +227,4 @@ fn has_running(group: Pid) -> bool {
         }
     }
     !known
-}
-
-/// Maximum number of programs that are cached: each task may have its own `PATH`.
-const MAX_FOUND: usize = 64;
-
-/// The programs found so far, by name and list.
-static FOUND: OnceLock<Mutex<HashMap<(String, OsString), PathBuf>>> = OnceLock::new();
-
-/// Returns the path of a program. If the list does not have it, returns its name, and the system reports the error.
-fn found_program(name: &str, list: Option<OsString>) -> PathBuf {
-    let Some(list) = list.filter(|_| !name.contains('/')) else { return name.into() };
-    let wanted = (name.to_owned(), list);
-    if let Some(known) = found().get(&wanted) {
-        return known.clone();
-    }
-    match search(name, &wanted.1) {
-        Some(path) => {
-            let mut found = found();
-            if found.len() >= MAX_FOUND {
-                found.clear();
-            }
-            found.insert(wanted, path.clone());
-            path
-        }
-        None => name.into(),
-    }
-}
-
-/// Forgets all programs: one of them no longer exists.
-fn forget_programs() {
-    found().clear();
-}
-
-fn found() -> MutexGuard<'static, HashMap<(String, OsString), PathBuf>> {
-    FOUND.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the first program of a name. A relative directory depends on where the command runs, so the search ends
-/// there.
-fn search(name: &str, list: &OsStr) -> Option<PathBuf> {
-    list.as_bytes()
-        .split(|byte| *byte == b':')
-        .map(|directory| Path::new(OsStr::from_bytes(directory)))
-        .take_while(|directory| directory.is_absolute())
-        .map(|directory| directory.join(name))
-        .find(|program| program.is_file() && access(program, Access::EXEC_OK).is_ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{fs, os::unix::fs::PermissionsExt};
-
-    use super::*;
-
-    #[test]
-    fn first_executable_of_the_list_is_found() {
-        let (first, second, third) =
-            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::write(first.path().join("tool"), "").unwrap();
-        for directory in [&second, &third] {
-            fs::write(directory.path().join("tool"), "").unwrap();
-            fs::set_permissions(directory.path().join("tool"), fs::Permissions::from_mode(0o700)).unwrap();
-        }
-        let list = |entries: &[&Path]| Some(std::env::join_paths(entries).unwrap());
-        let all = list(&[Path::new("/nowhere"), first.path(), second.path(), third.path()]);
-        assert_eq!(found_program("tool", all.clone()), second.path().join("tool"));
-        assert_eq!(found_program("tool", list(&[third.path(), second.path()])), third.path().join("tool"));
-        // Names that depend on the directory of the command, and names that are not found, are left to the system.
-        let relative = list(&[Path::new("."), second.path()]);
-        for (name, list) in [("tool", relative), ("tool", None), ("other", all.clone()), ("./tool", all.clone())] {
-            assert_eq!(found_program(name, list), Path::new(name));
-        }
-        fs::remove_file(second.path().join("tool")).unwrap();
-        forget_programs();
-        assert_eq!(found_program("tool", all), third.path().join("tool"));
-    }
 }

@@ -15,7 +15,7 @@ use speclens_schema::evidence::{Capture, Exit, RunErrorKind};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Background, Command, Environment, Finished, Output, Program, group, run, ungated, watchdog};
+use super::{Background, Command, Environment, Finished, Output, group, run, ungated, watchdog};
 
 const LIMIT: usize = 64 * 1024 * 1024;
 
@@ -29,7 +29,8 @@ static PLAIN: Environment = Environment { set: BTreeMap::new(), removed: BTreeSe
 /// Returns a command with enough time and space.
 fn command<'c>(directory: &'c Path, script: &'c str) -> Command<'c> {
     Command {
-        program: Program::shell(script),
+        shell: "sh",
+        script,
         directory,
         environment: &PLAIN,
         input: &[],
@@ -284,7 +285,7 @@ async fn input_is_read_to_its_end() {
     let finished = finish(reader).await;
     assert_eq!(finished.stdout().text, format!("{input}|a  b 'c'"));
     // A process that reads nothing of it is not waited for, and ends successfully.
-    let finished = finish(Command { program: Program::shell("exec <&-; echo deaf"), ..reader }).await;
+    let finished = finish(Command { script: "exec <&-; echo deaf", ..reader }).await;
     assert_eq!((finished.stdout().text.as_str(), &finished.error), ("deaf\n", &None));
 }
 
@@ -299,7 +300,7 @@ async fn variables_are_set_and_removed_and_a_missing_shell_says_so() {
     let command = Command { environment: &environment, ..command(directory.path(), script) };
     let finished = finish(command).await;
     assert_eq!(finished.stdout().text, "a b|gone|kept\n");
-    let finished = finish(Command { program: Program { shell: "no-such-shell", script: "true" }, ..command }).await;
+    let finished = finish(Command { shell: "no-such-shell", script: "true", ..command }).await;
     let error = finished.error.as_ref().unwrap();
     assert_eq!((error.kind, finished.ran.exit), (RunErrorKind::Spawn, None));
     assert!(error.message.contains("cannot start `no-such-shell`"), "{}", error.message);
@@ -313,8 +314,8 @@ async fn shell_that_is_elsewhere_now_is_found_again() {
     let [first, second] = directories.each_ref().map(TempDir::path);
     let path = std::env::join_paths([first, second]).unwrap().into_string().unwrap();
     let environment = Environment { set: [("PATH".to_owned(), path)].into(), ..Environment::default() };
-    let program = Program { shell: "own-shell", script: "echo begun; no-such-builtin" };
-    let command = Command { program, environment: &environment, ..command(first, "") };
+    let script = "echo begun; no-such-builtin";
+    let command = Command { shell: "own-shell", environment: &environment, ..command(first, script) };
     for place in [first, second] {
         symlink("/bin/sh", place.join("own-shell")).unwrap();
         let finished = finish(command).await;
@@ -368,7 +369,7 @@ async fn both_ways(shell: &str, script: &str) -> [(Option<i32>, Option<i32>, Str
         .output()
         .unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let finished = finish(Command { program: Program { shell, script }, ..command(directory.path(), script) }).await;
+    let finished = finish(Command { shell, ..command(directory.path(), script) }).await;
     let exit = finished.ran.exit.unwrap();
     [
         (alone.status.code(), alone.status.signal(), text(&alone.stdout), text(&alone.stderr)),

@@ -31,7 +31,6 @@ const LINE: usize = 12;
 /// Number of lines that are written at first, so a disk that fills up later does no harm.
 const LINES: usize = 256;
 
-/// One for the whole program, started with its first command.
 static WATCHDOG: Mutex<Watchdog> = Mutex::new(Watchdog::new());
 
 /// Makes sure that a watcher runs before a command begins.
@@ -56,13 +55,11 @@ fn with<A>(act: impl FnOnce(&mut Watchdog) -> A) -> A {
     act(&mut WATCHDOG.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The running groups, and the process that watches over them.
 #[derive(Debug)]
 struct Watchdog {
     /// The lines of the file. A group keeps its line while it is running.
     lines: Vec<Option<Pid>>,
     watcher: Option<Watcher>,
-    /// Whether it was reported that no watcher can be started.
     is_failure_reported: bool,
 }
 
@@ -114,7 +111,6 @@ impl Watchdog {
 }
 
 impl Watcher {
-    /// Starts a watcher with these groups.
     fn begin(lines: &[Option<Pid>]) -> io::Result<Watcher> {
         let file = nameless()?;
         let blank = std::iter::repeat_n(None, LINES.saturating_sub(lines.len()));
@@ -150,7 +146,6 @@ fn line(group: Option<Pid>) -> String {
     format!("{number:>width$}\n", width = LINE - 1)
 }
 
-/// Returns a new unnamed file, in memory if the system has such files.
 fn nameless() -> io::Result<File> {
     #[cfg(target_os = "linux")]
     if let Ok(file) = rustix::fs::memfd_create("speclens", rustix::fs::MemfdFlags::CLOEXEC) {
@@ -189,7 +184,6 @@ impl Drop for Suspension {
     }
 }
 
-/// Returns the total time of all suspensions, including the current one.
 pub(super) fn total_suspension() -> Duration {
     with_clock(|clock| clock.past + clock.since.map_or(Duration::ZERO, |since| since.elapsed()))
 }

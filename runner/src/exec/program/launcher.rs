@@ -5,21 +5,18 @@
 //! recorded instead of itself.
 
 use std::{
-    env, fs, io,
+    env,
+    ffi::{OsStr, OsString},
+    fs, io,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use rustix::{fs::FileType, process::getppid};
 
-use super::{
-    Settings,
-    invocation::{Invocation, Source},
-    log,
-    shims::SHELLS,
-};
+use super::log::{self, SHELLS, Settings};
+use crate::exec::process::ungated;
 
-/// Programs that start another one and wait for it.
 const WRAPPERS: [&str; 12] =
     ["busybox", "env", "timeout", "time", "flock", "nice", "nohup", "setsid", "script", "strace", "tini", "dumb-init"];
 
@@ -29,15 +26,12 @@ const LIFECYCLE_SCRIPT: &str = "npm_lifecycle_script";
 /// Maximum number of processes between a shell and the start of the agent.
 const MAX_ANCESTORS: usize = 50;
 
-/// The place of a shell among the processes of an agent program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Only shells and wrappers are between the start and it, as the user wrote them; or it takes the place of a
     /// launcher.
     Start,
-    /// A launcher started it.
     BelowLauncher,
-    /// It was started by some other program.
     Elsewhere,
 }
 
@@ -65,18 +59,14 @@ fn parent() -> u32 {
     getppid().map_or(0, |id| id.as_raw_nonzero().get().cast_unsigned())
 }
 
-/// Returns the nearest process that started the agent and from which this one comes.
 pub(super) fn launcher_above(log: &Path) -> Option<u32> {
     let ancestors = std::iter::successors(Some(parent()), |id| Some(Process::read(*id)?.parent));
     ancestors.take(MAX_ANCESTORS).find(|id| log::is_launcher(log, *id))
 }
 
-/// The part of a shell in the work of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It starts the agent.
     Launcher,
-    /// It runs a command of the agent.
     Command,
 }
 
@@ -112,7 +102,6 @@ pub(super) fn is_captured() -> bool {
 #[derive(Debug)]
 struct Process {
     parent: u32,
-    /// The name of its program, and the name that it was started by.
     names: Vec<String>,
 }
 
@@ -138,7 +127,6 @@ impl Process {
         Some(Process { parent: parent.parse().ok()?, names: vec![name] })
     }
 
-    /// Returns whether it is a shell or a wrapper.
     fn starts_others(&self) -> bool {
         let mut names = self.names.iter().map(String::as_str);
         names.any(|name| SHELLS.contains(&name) || WRAPPERS.contains(&name))
@@ -147,4 +135,120 @@ impl Process {
 
 fn file_name(path: &Path) -> Option<String> {
     Some(path.file_name()?.to_string_lossy().into_owned())
+}
+
+const WITH_VALUE: [&str; 4] = ["--rcfile", "--init-file", "--init-command", "-C"];
+
+/// The option of `fish` that means `-c`.
+const COMMAND: &str = "--command";
+
+const INPUT_FILES: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Invocation {
+    /// The command line, or the text after `-c` instead.
+    pub(super) text: String,
+    pub(super) source: Source,
+    /// Whether it is a login shell: its profile may replace `PATH`.
+    pub(super) is_login: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Text,
+    Script,
+    Input,
+}
+
+impl Invocation {
+    /// Reads the command line of a shell. The first argument of `busybox` is the name of the shell.
+    pub(super) fn of(shell: &OsStr, arguments: &[OsString]) -> Invocation {
+        let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let name = name_of(shell);
+        let mut options = words.iter().skip(usize::from(name == "busybox"));
+        let (mut is_command, mut is_input, mut is_login, mut first) = (false, false, false, None);
+        while let Some(word) = options.next() {
+            if word == "--" || word == "-" {
+                first = options.next();
+                break;
+            }
+            if let Some(text) = word.strip_prefix(COMMAND) {
+                is_command = true;
+                if let Some(text) = text.strip_prefix('=') {
+                    return Invocation { text: text.to_owned(), source: Source::Text, is_login };
+                }
+            } else if WITH_VALUE.contains(&word.as_str()) {
+                options.next();
+            } else if word.starts_with("--") {
+                is_login |= word == "--login";
+            } else if let Some(letters) = word.strip_prefix(['-', '+']) {
+                let is_on = |letter| word.starts_with('-') && letters.contains(letter);
+                is_command |= is_on('c');
+                is_input |= is_on('s');
+                is_login |= is_on('l');
+                // The name of such an option is a word of its own.
+                letters.matches(['o', 'O']).for_each(|_| _ = options.next());
+            } else {
+                first = Some(word);
+                break;
+            }
+        }
+        let line = || std::iter::once(name.as_str()).chain(words.iter().map(String::as_str)).collect::<Vec<_>>();
+        let (text, source) = match first {
+            Some(text) if is_command => (ungated(text).to_owned(), Source::Text),
+            Some(file) if !is_input && !INPUT_FILES.contains(&file.as_str()) => (line().join(" "), Source::Script),
+            Some(_) | None => (line().join(" "), Source::Input),
+        };
+        Invocation { text, source, is_login }
+    }
+}
+
+fn name_of(path: &OsStr) -> String {
+    Path::new(path).file_name().unwrap_or(path).to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invocation(shell: &str, line: &[&str]) -> Invocation {
+        let words: Vec<OsString> = line.iter().map(OsString::from).collect();
+        Invocation::of(OsStr::new(shell), &words)
+    }
+
+    #[test]
+    fn commands_are_on_the_command_line_in_a_file_or_on_standard_input() {
+        for (line, text, source) in [
+            (&["-c", "ls -l | wc"][..], "ls -l | wc", Source::Text),
+            (&["-lc", "ls", "name", "-c"], "ls", Source::Text),
+            (&["-l", "-c", "ls"], "ls", Source::Text),
+            (&["--login", "-euo", "pipefail", "-c", "ls"], "ls", Source::Text),
+            (&["-oe", "pipefail", "-c", "ls"], "ls", Source::Text),
+            (&["--rcfile", "none", "-ic", "ls"], "ls", Source::Text),
+            (&["-c", "--", "ls"], "ls", Source::Text),
+            (&["-c", "-", "ls"], "ls", Source::Text),
+            (&["-o", "errexit", "+x", "-c", "ls"], "ls", Source::Text),
+            (&["--command=ls"], "ls", Source::Text),
+            (&["--command", "ls"], "ls", Source::Text),
+            (&["script.sh", "-c", "a"], "bash script.sh -c a", Source::Script),
+            (&["-e", "--", "script.sh"], "bash -e -- script.sh", Source::Script),
+            (&["-s", "name"], "bash -s name", Source::Input),
+            (&["/dev/stdin"], "bash /dev/stdin", Source::Input),
+            (&["-i"], "bash -i", Source::Input),
+            (&["-x"], "bash -x", Source::Input),
+            (&["-c"], "bash -c", Source::Input),
+            (&[], "bash", Source::Input),
+        ] {
+            let found = invocation("/usr/bin/bash", line);
+            assert_eq!((found.text.as_str(), found.source), (text, source), "{line:?}");
+        }
+        assert_eq!(invocation("/bin/busybox", &["sh", "-c", "ls"]).text, "ls");
+        assert_eq!(invocation("/bin/busybox", &["ash"]).source, Source::Input);
+    }
+
+    #[test]
+    fn login_shells_are_known() {
+        let is_login = |line: &[&str]| invocation("bash", line).is_login;
+        assert!(is_login(&["-lc", "ls"]) && is_login(&["--login", "file"]) && !is_login(&["-c", "ls -l"]));
+    }
 }

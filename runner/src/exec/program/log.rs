@@ -3,14 +3,51 @@
 
 use std::{
     ffi::OsStr,
-    fs,
+    fs, io,
     path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use serde::{Deserialize, Serialize};
 use speclens_schema::evidence::{CommandGap, CommandLog, Ran};
 
-/// The endings of the two files of a command.
+pub const SUBCOMMAND: &str = "__shell";
+
+pub(super) const SHELLS: [&str; 11] =
+    ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "csh", "tcsh", "yash"];
+
+pub(super) const LOG: &str = "log";
+
+/// Environment variables of the recording shells. This program may itself run below such shells, so they are removed.
+/// The name of the recorded command; set for everything that it starts: nested commands are a part of it.
+pub(super) const WITHIN: &str = "SPECLENS_SHELL_WITHIN";
+pub(super) const INPUT: &str = "SPECLENS_SHELL_INPUT";
+
+/// The facts that the recording shells need, in a file: an agent may start them with an empty environment.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Settings {
+    /// Maximum number of bytes kept of each stream.
+    pub(super) limit: usize,
+    pub(super) without: Vec<String>,
+    /// Number of bytes on the standard input of the agent that are there from the beginning.
+    pub(super) task_bytes: u64,
+    pub(super) runner: u32,
+}
+
+impl Settings {
+    const FILE: &str = "settings.json";
+
+    pub(super) fn write(&self, directory: &Path) -> io::Result<()> {
+        fs::write(directory.join(Settings::FILE), serde_json::to_vec(self)?)
+    }
+
+    /// Reads the settings. Without them, no output is kept.
+    pub(super) fn read(directory: &Path) -> Settings {
+        let text = fs::read(directory.join(Settings::FILE)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+}
+
 const BEGUN: &str = "begun";
 const DONE: &str = "done";
 
@@ -29,13 +66,11 @@ const LAUNCHER: &str = "launcher";
 /// Ending of the file of such a process that led to another shell.
 const USED: &str = "used";
 
-/// Maximum number of recorded commands.
 const MAX_COMMANDS: usize = 2000;
 
 /// Maximum size of the file of one command: both of its streams, escaped.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// A command that is being recorded.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
     directory: &'a Path,
@@ -59,17 +94,14 @@ impl<'a> Entry<'a> {
         &self.name
     }
 
-    /// Notes that the command may have started the agent.
     pub(super) fn is_unsure(&self) {
         mark(self.directory, &self.name, UNSURE);
     }
 
-    /// Writes the result of the command.
     pub(super) fn end(&self, ran: &Ran) {
         self.write(DONE, ran);
     }
 
-    /// Writes one of the files, completely or not at all.
     fn write(&self, ending: &str, ran: &Ran) -> bool {
         let draft = self.directory.join(format!("{}.draft", self.name));
         let written = serde_json::to_vec(ran).ok().and_then(|text| fs::write(&draft, text).ok());
@@ -82,7 +114,6 @@ pub(super) fn is_open(directory: &Path, name: &str) {
     mark(directory, name, OPEN);
 }
 
-/// Notes that a process starts the agent.
 pub(super) fn begin_launcher(directory: &Path, id: u32) {
     mark(directory, &id.to_string(), LAUNCHER);
 }
@@ -91,7 +122,6 @@ pub(super) fn is_launcher(directory: &Path, id: u32) -> bool {
     directory.join(format!("{id}.{LAUNCHER}")).exists()
 }
 
-/// Notes that a launcher led to another shell.
 pub(super) fn is_used(directory: &Path, launcher: u32) {
     mark(directory, &launcher.to_string(), USED);
 }

@@ -16,15 +16,11 @@ use rustix::fs::FileType;
 use speclens_schema::evidence::{Capture, Exit, Ran};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+pub use super::log::SUBCOMMAND;
 use super::{
-    INPUT, LOG, Settings, WITHIN,
-    invocation::{Invocation, Source},
-    launcher::{Place, Role, is_captured, is_task_unread, launcher_above, role},
-    log::{self, Entry},
+    launcher::{Invocation, Place, Role, Source, is_captured, is_task_unread, launcher_above, role},
+    log::{self, Entry, INPUT, LOG, Settings, WITHIN},
 };
-
-/// The subcommand of the program that starts this shell.
-pub const SUBCOMMAND: &str = "__shell";
 
 /// Exit status of a shell that cannot be started.
 const NOT_STARTED: i32 = 126;
@@ -109,7 +105,6 @@ struct Recording<'a> {
     log: &'a Path,
 }
 
-/// Runs a command and records it.
 fn record(recording: Recording<'_>) -> i32 {
     let mut ran = Ran { command: Capture::whole(recording.invocation.text.clone()), ..Ran::default() };
     let entry = Entry::begin(recording.log, &ran);
@@ -142,7 +137,6 @@ fn record(recording: Recording<'_>) -> i32 {
     exit.code.unwrap_or_else(|| 128 + exit.signal.unwrap_or_default())
 }
 
-/// Runs the shell to its end.
 async fn attend(recording: &Recording<'_>, name: &str) -> io::Result<(Exit, [Option<Capture>; 2])> {
     let limit = recording.settings.limit;
     let mut process = tokio::process::Command::new(recording.shell);
@@ -167,7 +161,6 @@ async fn attend(recording: &Recording<'_>, name: &str) -> io::Result<(Exit, [Opt
     Ok((exit_of(status), kept))
 }
 
-/// The signals that are passed on.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
@@ -183,7 +176,6 @@ impl Signals {
         })
     }
 
-    /// Waits for a process and passes signals on to it.
     async fn pass_to(mut self, child: &mut tokio::process::Child) -> io::Result<ExitStatus> {
         let id = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
         loop {
@@ -206,7 +198,6 @@ fn exit_of(status: ExitStatus) -> Exit {
     Exit { code: status.code(), signal: status.signal() }
 }
 
-/// A stream that is passed on while its beginning is recorded.
 struct Copying {
     kept: Arc<Mutex<Kept>>,
     thread: JoinHandle<()>,

@@ -7,26 +7,19 @@ use std::{
 
 use speclens_schema::words::shell_word;
 
-use super::{LOG, Settings, log};
+use super::log::{LOG, NESTED, SHELLS, SUBCOMMAND, Settings, WITHIN};
 use crate::exec::temporary::Temporary;
-
-/// The shells that are replaced, if they are installed.
-pub(super) const SHELLS: [&str; 11] =
-    ["sh", "bash", "dash", "ash", "ksh", "mksh", "zsh", "fish", "csh", "tcsh", "yash"];
 
 /// A program that is a shell if its first argument says so.
 const BUSYBOX: &str = "busybox";
 
-/// The shell that always exists.
 const SH: &str = "/bin/sh";
 
 /// Programs that replace shells, and their log. Dropping it removes both.
 #[derive(Debug)]
 pub(super) struct Shims {
     directory: Temporary,
-    /// The replacement that `SHELL` names.
     pub(super) shell: PathBuf,
-    /// The real `sh`.
     pub(super) real: String,
 }
 
@@ -63,7 +56,6 @@ impl Shims {
     }
 }
 
-/// Returns the first program of a name in `PATH`.
 fn find(name: &str, path: &str) -> Option<PathBuf> {
     let absolute = path.split(':').filter(|directory| directory.starts_with('/'));
     absolute.map(|directory| Path::new(directory).join(name)).find(|program| program.is_file())
@@ -79,7 +71,7 @@ fn write(path: &Path, recorder: &Path, directory: &Path, real: &Path) -> io::Res
         true => format!("case ${{1-}} in sh|ash|hush) ;; *) exec {real} \"$@\" ;; esac\n"),
         false => String::new(),
     };
-    let (within, nested, subcommand) = (super::WITHIN, log::NESTED, super::shell::SUBCOMMAND);
+    let (within, nested, subcommand) = (WITHIN, NESTED, SUBCOMMAND);
     let text = format!(
         "#!{SH}\n\
          {no_shell}\

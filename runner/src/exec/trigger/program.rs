@@ -8,20 +8,21 @@ use speclens_schema::{
     words::shell_word,
 };
 
-use super::{TriggerContext, Triggered, webhook};
+use super::{
+    context::{TriggerContext, Triggered},
+    webhook,
+};
 use crate::{
     exec::process::{self, Environment, Finished, end_of},
     scripted_gateway::{Printed, ScriptedGateway},
     watch::Watch,
 };
 
-/// Exit status of a shell that does not find a program.
 const NOT_FOUND: i32 = 127;
 
 /// Maximum duration of listing the agents: without the list, the contract decides.
 const LISTING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Starts an agent, and waits for its answer.
 pub(super) async fn start(trigger: TriggerContext<'_>, watch: &mut Watch) -> Triggered {
     let message = match trigger.filled.message() {
         Ok(message) => message,
@@ -79,18 +80,11 @@ async fn run(
     if let Some(scripted_gateway) = trigger.gateway.scripted_gateway() {
         return run_scripted(trigger, scripted_gateway, arguments, script, timeout).await;
     }
-    let command = process::Command {
-        program: process::Program::shell(&script),
-        directory: &trigger.action_context.job.directory,
-        environment,
-        input: &[],
-        timeout,
-        output: process::Output::Kept(trigger.action_context.job.output_limit),
-    };
+    let job = trigger.action_context.job;
+    let command = process::Command::shell(&script, &job.directory, environment, timeout, job.output_limit);
     process::run(command, trigger.action_context.background, trigger.action_context.cancel).await
 }
 
-/// Plays the program by the script of a gateway.
 async fn run_scripted(
     trigger: TriggerContext<'_>,
     scripted_gateway: &ScriptedGateway,
@@ -125,7 +119,6 @@ fn is_missing(ran: &Ran) -> bool {
     ran.exit.is_some_and(|exit| exit.code == Some(NOT_FOUND))
 }
 
-/// Returns the agent whose workspace is the directory of the target.
 fn listed_agent(trigger: TriggerContext<'_>, listed: &Ran) -> Option<String> {
     let list: serde_json::Value = serde_json::from_str(&listed.stdout.as_ref()?.text).ok()?;
     let directory = trigger.action_context.job.directory.join(&trigger.action.target);

@@ -4,7 +4,6 @@ use std::{fs, path::Path};
 
 use speclens_schema::files::python_name_matches;
 
-/// Maximum number of directory entries that are read.
 const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum length of a pattern in bytes: no system has longer paths.
@@ -12,9 +11,7 @@ const MAX_PATTERN_BYTES: usize = 16 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
-    /// The paths, as the pattern writes them.
     pub paths: Vec<String>,
-    /// Whether there may be more.
     pub cut: bool,
 }
 
@@ -84,7 +81,6 @@ impl Search<'_> {
     }
 }
 
-/// Returns a path without its last name, and that name.
 fn split(path: &str) -> (&str, &str) {
     let Some(slash) = path.rfind('/') else { return ("", path) };
     let (parent, name) = path.split_at(slash + 1);

@@ -9,7 +9,7 @@ use std::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::recording::{PruneMode, now_us, texts::Digest};
+use crate::recording::{PruneMode, now_us, store::Digest};
 
 const CASES: [&str; 3] = ["a", "b", "c"];
 const REPEATS: u32 = 2;
@@ -60,8 +60,8 @@ fn perform(step: &Step, began_us: u64, processes: &[Recordings; 2], directory: &
         Step::Write { process, case, repeat, key, rank, large } => {
             // Equal texts of several attempts are stored once.
             let text = if large { CASES[case].repeat(LARGE) } else { format!("{began_us}") };
-            let mut recorded = recorded(KEYS[key], began_us + rank * 1000, &text);
-            let written = processes[process].write(&label(CASES[case], repeat), CASES[case], &mut recorded).unwrap();
+            let recorded = recorded(KEYS[key], began_us + rank * 1000, &text);
+            let written = processes[process].write(&label(CASES[case], repeat), CASES[case], &recorded).unwrap();
             let is_newest = model.get(&(case, repeat)).is_none_or(|(known, ..)| *known < recorded.began_us);
             assert_eq!(written.is_some(), is_newest);
             if is_newest {

@@ -6,19 +6,16 @@ use anstyle::Style;
 use speclens_schema::{verdict::Status, words::plural};
 use unicode_width::UnicodeWidthStr;
 
-use super::{BOLD, DIM, GREEN, RED, YELLOW};
 use crate::{
     event::SuiteResult,
     report::{
         SuiteReport,
         matrix::{Cost, Matrix, MatrixRow, Score, Spending, Stability},
-        plain,
+        plain::{self, BOLD, DIM, GREEN, RED, YELLOW},
     },
 };
 
-/// Maximum number of columns for the names of tests.
 const MAX_NAME: usize = 40;
-/// Maximum number of tests listed in a line.
 const MAX_LISTED: usize = 10;
 
 /// Writes the end of the report of a suite: its tests by model, if models acted, and the total cost.
@@ -50,7 +47,6 @@ fn name(report: &SuiteReport, text: &str) -> String {
     plain::line(&report.masked(text))
 }
 
-/// Pieces of text, each in a color.
 type Line = Vec<(String, Style)>;
 
 fn width_of(line: &Line) -> usize {
@@ -70,7 +66,6 @@ struct View<'v> {
     matrix: &'v Matrix<'v>,
 }
 
-/// A column of a score in the table.
 struct Column {
     heading: &'static str,
     text: fn(Score) -> String,
@@ -229,7 +224,6 @@ fn met_gates(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     }
 }
 
-/// Writes the cost of the subjects and of the judges.
 fn spending(text: &mut String, spending: Spending) {
     let of = |word: &str, cost: Cost| match cost {
         cost if cost.is_nothing() => None,
@@ -262,7 +256,6 @@ fn percent(value: f64) -> String {
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Returns a price, with the significant digits of a small one.
 pub fn dollars(usd: f64) -> String {
     if usd == 0.0 || usd >= 1.0 { format!("${usd:.2}") } else { format!("${usd:.4}") }
 }
@@ -292,7 +285,6 @@ mod tests {
         report::{Root, SourceText},
     };
 
-    /// Returns an attempt of `model` with this many turns and this cost.
     fn run(model: &str, repeat: u32, status: Status, turns: u32, cost_usd: Option<f64>) -> Arc<RunResult> {
         let usage = Some(Usage { input_tokens: 100, output_tokens: 10, cost_usd });
         Arc::new(RunResult {
@@ -334,7 +326,6 @@ mod tests {
         text
     }
 
-    /// Returns a text without colors.
     fn bare(text: &str) -> String {
         let mut plain = String::new();
         let mut escaped = false;
@@ -375,7 +366,6 @@ mod tests {
         bare(&written(&["show-help", "export-as-csv"], runs, gates, width))
     }
 
-    /// The lines after the table or the lines of `two_models`.
     const TAIL: [&str; 10] = [
         "",
         "  stable: show-help (claude-sonnet-4.6)",

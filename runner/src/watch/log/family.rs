@@ -9,16 +9,13 @@ use jiff::{ToSpan, civil::Date};
 
 use crate::observe::glob;
 
-/// The day in the pattern of a log.
 const DAY: &str = "{date}";
 
 /// The day as a pattern: `2026-05-14`.
 const DAY_GLOB: &str = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]";
 
-/// Number of days that are read if the right one is not known.
 const MAX_DAYS: usize = 3;
 
-/// A log, by the pattern of its files.
 #[derive(Clone, Debug)]
 pub(super) struct Family {
     directory: PathBuf,
@@ -27,10 +24,8 @@ pub(super) struct Family {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member {
-    /// The path, as the pattern writes it.
     pub path: String,
     pub place: PathBuf,
-    /// The path without the number of a rotated file.
     base: String,
     /// The number of a rotated file: the higher, the older. 0 for the current file.
     pub number: u32,
@@ -52,7 +47,6 @@ impl Family {
         members(&literal.replace('\0', DAY_GLOB), &self.directory)
     }
 
-    /// Returns the files of the last days.
     pub(super) fn last_days(&self) -> Vec<Member> {
         let members = self.members();
         let mut days: Vec<&str> = members.iter().map(|member| member.base.as_str()).collect();
@@ -89,7 +83,6 @@ impl Family {
     }
 }
 
-/// Returns the files of the logs that match a path, with their rotated files.
 pub(super) fn members(pattern: &str, directory: &Path) -> Vec<Member> {
     let find = |pattern: &str| glob::glob(directory, pattern).paths;
     let mut written = find(pattern);

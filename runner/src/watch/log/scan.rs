@@ -21,10 +21,8 @@ pub(super) const MAX_LINE_BYTES: usize = 16 * 1024;
 /// Maximum number of passes over a log for one run: a later line may say more about an earlier one.
 const MAX_PASSES: usize = 16;
 
-/// Texts in lines about runs, used if no run is named.
 const MARKS: [&str; 6] = ["run_id", "runid", "run-id", "[agent] run ", "tool", "sessionkey"];
 
-/// Every line that is not empty.
 const ANY: &str = "[^\n]";
 
 /// Maximum number of bytes of a compiled search.
@@ -38,7 +36,6 @@ pub(super) struct Source {
     pub file: File,
     /// Start offset, in bytes.
     pub from: u64,
-    /// Whether everything in it was written during the act.
     pub is_recent: bool,
 }
 
@@ -46,20 +43,15 @@ pub(super) struct Source {
 pub(super) struct ScanResult {
     /// The lines, in order.
     pub lines: Vec<Kept>,
-    /// Reasons why there may be more.
     pub gaps: Vec<LogGap>,
-    /// Whether a line at the end of a file is half-written.
     pub is_half: bool,
     /// Sources that cannot be read, by their place, with the reason.
     pub failed: Vec<(usize, String)>,
 }
 
-/// A line that is about the run, or about a run that it started.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Kept {
-    /// The text, without its end.
     pub text: String,
-    /// The source, by its place.
     pub source: usize,
     /// The line in the source, from 0, counted from where reading began.
     pub number: usize,
@@ -79,14 +71,10 @@ pub(super) fn scan(sources: &[Source], lineage: Lineage, limit: usize) -> ScanRe
     picking.found()
 }
 
-/// A part of a file that consists of whole lines.
 struct Block<'b> {
     bytes: &'b [u8],
-    /// The number of its first line.
     first: usize,
-    /// Whether its last line has an end.
     is_finished: bool,
-    /// Whether it is a line that is too long to be read.
     is_cut: bool,
 }
 
@@ -138,7 +126,6 @@ fn blocks(source: &Source, take: &mut dyn FnMut(Block<'_>)) -> io::Result<()> {
     }
 }
 
-/// Counts the lines at the beginning of a file.
 pub(super) fn lines_before(file: &File, end: u64) -> io::Result<usize> {
     let mut reader = At { file, offset: 0 }.take(end);
     let mut buffer = vec![0; BLOCK];
@@ -170,7 +157,6 @@ impl Read for At<'_> {
     }
 }
 
-/// One pass over all files.
 struct LogScanPass {
     lineage: Lineage,
     search: Regex,

@@ -9,7 +9,6 @@ pub fn exceeds(sum: f64, limit: f64) -> bool {
     sum > limit && !is_close(sum, limit)
 }
 
-/// Returns whether a sum or an average is less than a limit, by more than rounding.
 pub fn is_below(sum: f64, limit: f64) -> bool {
     sum < limit && !is_close(sum, limit)
 }

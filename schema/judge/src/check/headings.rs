@@ -3,10 +3,8 @@
 
 use super::text::case_folded;
 
-/// A heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// The text, without marks of emphasis.
     pub text: String,
     /// The level, from 1.
     pub level: usize,
@@ -15,7 +13,6 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Returns whether it has this name, ignoring case.
     pub fn is(&self, name: &str) -> bool {
         case_folded(&bare(&self.text)) == case_folded(&bare(name))
     }

@@ -1,7 +1,7 @@
 //! Searches logs for a text or a regular expression: in memory, or in a file that is too long for that.
 
 use super::{
-    pattern::{PatternError, PatternErrorKind, python::PythonPattern},
+    pattern::{PatternError, PatternErrorKind, PythonPattern},
     text::LineFeeds,
 };
 use crate::evidence::{Capture, FileSearch, FoundText};
@@ -18,7 +18,6 @@ const MAX_LINE_BYTES: usize = 4 << 20;
 /// Maximum number of bytes of a match that are kept.
 const MAX_TEXT: usize = 16 << 10;
 
-/// A text or pattern to search for.
 #[derive(Clone, Debug)]
 pub struct LogSearch {
     wanted: String,
@@ -56,7 +55,6 @@ impl LogSearch {
         }
     }
 
-    /// Returns whether it depends on the ends of the whole text, which a part does not have.
     fn is_about_ends(&self) -> bool {
         self.compiled.is_ok() && ["\\A", "\\Z"].iter().any(|end| self.wanted.contains(end))
     }
@@ -66,15 +64,12 @@ impl LogSearch {
 #[derive(Debug)]
 pub struct FileScan {
     searches: Vec<(LogSearch, FileSearch)>,
-    /// Bytes that have not been searched yet, or are searched again.
     pending: Vec<u8>,
-    /// The number of lines before them.
     lines: usize,
     is_stopped: bool,
 }
 
 impl FileScan {
-    /// Starts to search for these texts.
     pub fn new(wanted: &[String]) -> FileScan {
         let search = |wanted: &String| {
             let search = LogSearch::new(wanted);
@@ -86,12 +81,10 @@ impl FileScan {
         FileScan { searches: wanted.iter().map(search).collect(), pending: Vec::new(), lines: 0, is_stopped: false }
     }
 
-    /// Returns whether the rest need not be read.
     pub fn is_over(&self) -> bool {
         self.is_stopped || self.searches.iter().all(|(_, search)| search.found.is_some())
     }
 
-    /// Reads the next piece.
     pub fn read(&mut self, piece: &[u8]) {
         self.pending.extend_from_slice(piece);
         if self.pending.len() < BLOCK {
@@ -114,13 +107,11 @@ impl FileScan {
         }
     }
 
-    /// Stops reading, for a reason.
     pub fn stop(&mut self, reason: impl Fn(usize) -> String) {
         self.note(reason);
         self.is_stopped = true;
     }
 
-    /// Notes why a text that has not been found may be there anyway.
     fn note(&mut self, reason: impl Fn(usize) -> String) {
         let line = self.lines + 1;
         for (_, search) in self.searches.iter_mut().filter(|(_, search)| search.found.is_none()) {
@@ -128,7 +119,6 @@ impl FileScan {
         }
     }
 
-    /// Returns the results after everything was read.
     pub fn end(mut self) -> Vec<FileSearch> {
         self.search(self.pending.len(), usize::MAX);
         let is_open = self.pending.last().is_some_and(|last| *last != b'\n');
@@ -174,7 +164,6 @@ fn newlines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }
 
-/// Returns the lines of a range in a text that has this many lines before it.
 fn lines_of(text: &str, (start, end): (usize, usize), before: usize) -> FoundText {
     let from = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
     let to = text[end..].find('\n').map_or(text.len(), |newline| end + newline);
@@ -189,7 +178,6 @@ fn lines_of(text: &str, (start, end): (usize, usize), before: usize) -> FoundTex
 mod tests {
     use super::*;
 
-    /// Returns the results for a text in pieces of a certain length.
     fn scanned(text: &[u8], length: usize, wanted: &[&str]) -> Vec<FileSearch> {
         let wanted: Vec<String> = wanted.iter().map(|it| (*it).to_owned()).collect();
         let mut scan = FileScan::new(&wanted);

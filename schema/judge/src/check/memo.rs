@@ -13,7 +13,6 @@ pub struct Memo<K, V> {
 }
 
 impl<K: Eq + Hash, V> Memo<K, V> {
-    /// Returns an empty table.
     pub fn new() -> Memo<K, V> {
         Memo { table: Mutex::new(HashMap::new()) }
     }

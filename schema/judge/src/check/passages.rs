@@ -4,30 +4,25 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::rouge;
-
-/// Lines that two texts do not share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// The lines of the first text, from 0; empty if it lacks them.
     pub lines: Range<usize>,
     /// The lines of the other text; empty if it lacks them.
     pub other_lines: Range<usize>,
-    /// The number of words that differ in both.
     pub words: usize,
 }
 
 /// Maximum number of lines of texts that are compared beyond the first difference.
 const MAX_LINES: usize = 5_000;
 
-/// Returns the passages in which two texts have different words, the most different first.
 pub fn passages(one: &str, other: &str) -> Vec<Passage> {
     let lines = |text: &str| text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     let (lines, other_lines): (Vec<String>, Vec<String>) = (lines(one), lines(other));
     let of = |range: Range<usize>, other_range: Range<usize>| {
         let (text, other_text) = (lines[range.clone()].join("\n"), other_lines[other_range.clone()].join("\n"));
         let words = text.split_whitespace().count() + other_text.split_whitespace().count();
-        let alike = rouge::score(&text, &other_text).unwrap_or(0.0);
+        let alike = similarity(&text, &other_text).unwrap_or(0.0);
         let (range, other_range) = (without_blanks(&lines, range), without_blanks(&other_lines, other_range));
         // A share of a number of words, rounded to words again.
         Passage { lines: range, other_lines: other_range, words: (words as f64 * (1.0 - alike)).round() as usize }
@@ -49,7 +44,6 @@ pub fn passages(one: &str, other: &str) -> Vec<Passage> {
     found
 }
 
-/// Returns a range of lines without blank ones at its ends.
 fn without_blanks(lines: &[String], mut range: Range<usize>) -> Range<usize> {
     let (is_blank, whole) = (|line: usize| lines[line].is_empty(), range.clone());
     while range.start < range.end && is_blank(range.start) {
@@ -61,9 +55,41 @@ fn without_blanks(lines: &[String], mut range: Range<usize>) -> Range<usize> {
     if range.is_empty() { whole.start..whole.start } else { range }
 }
 
+/// Maximum number of pairs of words that are compared; more would take too long.
+const MAX_WORD_PAIRS: usize = 200_000_000;
+
+/// Returns twice the longest common subsequence of words, divided by the words of both; `None` if the texts are too
+/// long.
+pub fn similarity(one: &str, other: &str) -> Option<f64> {
+    let one: Vec<&str> = one.split_whitespace().collect();
+    let other: Vec<&str> = other.split_whitespace().collect();
+    if one.is_empty() || other.is_empty() {
+        return Some(0.0);
+    }
+    // Equal words at both ends are common.
+    let head = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let (rest, other_rest) = (&one[head..], &other[head..]);
+    let tail = rest.iter().rev().zip(other_rest.iter().rev()).take_while(|(one, other)| one == other).count();
+    let (rest, other_rest) = (&rest[..rest.len() - tail], &other_rest[..other_rest.len() - tail]);
+    if rest.len().checked_mul(other_rest.len())? > MAX_WORD_PAIRS {
+        return None;
+    }
+    let mut row = vec![0_usize; other_rest.len() + 1];
+    for word in rest {
+        let mut diagonal = 0;
+        for (index, candidate) in other_rest.iter().enumerate() {
+            let above = row[index + 1];
+            row[index + 1] = if word == candidate { diagonal + 1 } else { above.max(row[index]) };
+            diagonal = above;
+        }
+    }
+    let common = (head + tail + row.last().copied().unwrap_or(0)) as f64;
+    Some(2.0 * common / (one.len() + other.len()) as f64)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::passages;
+    use super::{passages, similarity};
 
     #[test]
     fn passage_with_most_different_words_comes_first() {
@@ -80,5 +106,15 @@ mod tests {
         let text = "line\n".repeat(6_000);
         let found = passages(&format!("{text}one"), &format!("{text}two"));
         assert_eq!((found.len(), found[0].lines.clone(), found[0].words), (1, 6_000..6_001, 2));
+    }
+
+    #[test]
+    fn words_in_the_same_order_count() {
+        assert_eq!(similarity("a b c", "a b c"), Some(1.0));
+        assert_eq!(similarity("a x b", "a b"), Some(0.8));
+        assert_eq!(similarity("b a", "a b"), Some(0.5));
+        assert_eq!(similarity("A", "a"), Some(0.0));
+        assert_eq!(similarity("", ""), Some(0.0));
+        assert_eq!(similarity("the cat sat on the mat", "the dog sat on a mat"), Some(8.0 / 12.0));
     }
 }

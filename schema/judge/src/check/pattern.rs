@@ -1,62 +1,34 @@
-//! Regular expressions as KindLM understands them: ECMAScript with the flags `g` and `i`.
+//! Regular expressions as KindLM and ClawSpec understand them: ECMAScript with the flags `g` and `i`, and Python's `re`.
 //!
-//! A pattern is read by ECMAScript's own grammar, and translated for engines with bounded time. The text is searched in
-//! UTF-16 units, so `.` matches half of a character beyond the basic plane, as in ECMAScript.
+//! A pattern is read by the grammar of its language, and translated for engines with bounded time. ECMAScript searches
+//! in UTF-16 units, so `.` matches half of a character beyond the basic plane.
 
 mod engine;
-pub mod python;
 mod reader;
 mod set;
 
 use std::{
     borrow::Cow,
-    fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
+pub use self::engine::{PatternError, PatternErrorKind, StepLimit};
 use self::{
-    engine::Engine,
-    reader::{Flags, Language, read},
+    engine::{Engine, untranslatable},
+    reader::{Read, read},
+    set::{Flags, Language, exact_boundaries},
 };
-use crate::mask::MASK_CHARACTER;
+use crate::evidence::MASK_CHARACTER;
 
-/// A compiled pattern. Cheap to clone.
+/// A compiled pattern of ECMAScript. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EcmaPattern {
     engine: Arc<Engine>,
     can_match_empty: bool,
-    matches_empty: bool,
     /// Whether the units next to a match, or in it, decide about word boundaries.
     has_boundary: bool,
 }
 
-/// The reason why a pattern cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PatternError {
-    /// The kind of reason.
-    pub kind: PatternErrorKind,
-    /// The byte of the pattern where the problem begins.
-    pub at: usize,
-    /// The problem, as a lower-case sentence without a final period.
-    pub message: String,
-}
-
-/// Kinds of reasons why a pattern cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PatternErrorKind {
-    /// It is not a valid ECMAScript pattern.
-    Invalid,
-    /// It is not valid in the versions of ECMAScript that most programs run on, and may be valid in the newest.
-    TooNew,
-    /// It is valid, and cannot be translated with the same meaning or within bounds.
-    Untranslatable,
-}
-
-/// The search was stopped because it took too many steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepLimit;
-
-/// One match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EcmaMatch {
     /// The matched text; half a character is U+FFFD.
@@ -65,55 +37,39 @@ pub struct EcmaMatch {
     pub line: usize,
 }
 
-/// Maximum length of a pattern.
 const MAX_PATTERN_LENGTH: usize = 20_000;
 
 impl EcmaPattern {
-    /// Reads and translates a pattern.
     pub fn compile(pattern: &str, ignore_case: bool) -> Result<EcmaPattern, PatternError> {
         check_length(pattern)?;
-        let read = read(pattern, Language::Ecmascript, Flags { ignore_case, ..Flags::default() })?;
-        Ok(EcmaPattern {
-            engine: Arc::new(Engine::new(read.text, read.backtracks, read.whole.states)?),
-            can_match_empty: read.whole.least == 0,
-            matches_empty: read.whole.is_empty_anywhere,
-            has_boundary: read.has_boundary,
-        })
+        let flags = Flags { ignore_case, ..Flags::default() };
+        let Read { text, backtracks, has_boundary, can_be_empty } = read(pattern, Language::Ecmascript, flags)?;
+        let engine = Arc::new(Engine::new(text, backtracks)?);
+        Ok(EcmaPattern { engine, can_match_empty: can_be_empty, has_boundary })
     }
 
-    /// Returns whether a match may have no characters, which may depend on those around it.
     pub fn can_match_empty(&self) -> bool {
         self.can_match_empty
     }
 
-    /// Returns whether the pattern matches the empty string at the beginning of every text.
+    /// Returns whether the pattern matches at the beginning of texts that have nothing in common, without look-around.
     pub fn matches_empty(&self) -> bool {
-        self.matches_empty
+        let is_at_beginning = |text: &str| matches!(self.engine.find(text, 0, &mut 0), Ok(Some((0, _))));
+        let is_open = self.can_match_empty && !self.engine.backtracks();
+        is_open && ["", "a", " ", "-\u{a1}"].into_iter().all(is_at_beginning)
     }
 
     /// Returns the non-overlapping matches from left to right. An error ends the iteration.
     pub fn find_iter<'p, 't>(&'p self, text: &'t str) -> Matches<'p, 't> {
-        Matches { pattern: self, text: Encoded::new(text), at: 0, counted: 0, line: 1, steps: 0, done: false }
+        let text = Encoded::new(text);
+        Matches { pattern: self, text, only_certain: false, at: 0, counted: 0, line: 1, steps: 0, done: false }
     }
 
     /// Returns the matches that exist whatever the [hidden units](MASK_CHARACTER) are. Only a part of the pattern that
     /// takes every unit of a line matches a hidden one.
-    pub fn certain_matches<'p, 't>(
-        &'p self,
-        text: &'t str,
-    ) -> impl Iterator<Item = Result<EcmaMatch, StepLimit>> + use<'p, 't> {
-        let has_hidden = text.contains([MASK_CHARACTER, char::REPLACEMENT_CHARACTER]);
-        let mut matches = self.find_iter(text);
-        std::iter::from_fn(move || {
-            loop {
-                let found = matches.next_match()?;
-                match found {
-                    Ok((it, range)) if !has_hidden || matches.is_certain(range) => return Some(Ok(it)),
-                    Ok(_) => {}
-                    Err(error) => return Some(Err(error)),
-                }
-            }
-        })
+    pub fn certain_matches<'p, 't>(&'p self, text: &'t str) -> Matches<'p, 't> {
+        let only_certain = text.contains([MASK_CHARACTER, char::REPLACEMENT_CHARACTER]);
+        Matches { only_certain, ..self.find_iter(text) }
     }
 }
 
@@ -121,11 +77,6 @@ impl EcmaPattern {
 pub fn is_pattern(text: &str) -> bool {
     read(text, Language::Ecmascript, Flags::default())
         .map_or_else(|error| error.kind == PatternErrorKind::Untranslatable, |_| true)
-}
-
-/// Returns the error of a pattern that is valid as a whole.
-fn untranslatable(message: String) -> PatternError {
-    PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message }
 }
 
 fn check_length(pattern: &str) -> Result<(), PatternError> {
@@ -160,11 +111,12 @@ impl<'t> Encoded<'t> {
     }
 }
 
-/// The matches of a pattern in a text.
 #[derive(Debug)]
 pub struct Matches<'p, 't> {
     pattern: &'p EcmaPattern,
     text: Encoded<'t>,
+    /// Whether matches that depend on hidden units are left out.
+    only_certain: bool,
     at: usize,
     counted: usize,
     line: usize,
@@ -173,45 +125,8 @@ pub struct Matches<'p, 't> {
 }
 
 impl Matches<'_, '_> {
-    /// Returns the range of the next match in the encoded text.
-    fn next_range(&mut self) -> Option<Result<(usize, usize), StepLimit>> {
-        let text: &str = &self.text.0;
-        if self.done || self.at > text.len() {
-            return None;
-        }
-        let (start, end) = match self.pattern.engine.find(text, self.at, &mut self.steps) {
-            Ok(Some(found)) => found,
-            Ok(None) => {
-                self.done = true;
-                return None;
-            }
-            Err(StepLimit) => {
-                self.done = true;
-                return Some(Err(StepLimit));
-            }
-        };
-        self.at = if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) };
-        Some(Ok((start, end)))
-    }
-}
-
-/// A match, and its range in the encoded text.
-type Placed = (EcmaMatch, (usize, usize));
-
-impl Matches<'_, '_> {
-    fn next_match(&mut self) -> Option<Result<Placed, StepLimit>> {
-        let (start, end) = match self.next_range()? {
-            Ok(range) => range,
-            Err(error) => return Some(Err(error)),
-        };
-        let text = self.text.0.as_bytes();
-        self.line += memchr::memchr_iter(b'\n', &text[self.counted..start.max(self.counted)]).count();
-        self.counted = start.max(self.counted);
-        Some(Ok((EcmaMatch { text: self.text.decode(start, end), line: self.line }, (start, end))))
-    }
-
     /// Returns whether a match in a text with hidden units does not depend on them.
-    fn is_certain(&self, (start, end): (usize, usize)) -> bool {
+    fn is_certain(&self, start: usize, end: usize) -> bool {
         let is_hidden = |unit: char| matches!(unit, MASK_CHARACTER | char::REPLACEMENT_CHARACTER);
         let text = &self.text.0;
         let mut around = text[..start].chars().next_back().into_iter().chain(text[end..].chars().next());
@@ -225,7 +140,24 @@ impl Iterator for Matches<'_, '_> {
     type Item = Result<EcmaMatch, StepLimit>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_match().map(|found| found.map(|(it, _)| it))
+        while !self.done && self.at <= self.text.0.len() {
+            let text: &str = &self.text.0;
+            let (start, end) = match self.pattern.engine.find(text, self.at, &mut self.steps) {
+                Ok(Some(found)) => found,
+                other => {
+                    self.done = true;
+                    return other.err().map(Err);
+                }
+            };
+            self.at = if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) };
+            if self.only_certain && !self.is_certain(start, end) {
+                continue;
+            }
+            self.line += memchr::memchr_iter(b'\n', &text.as_bytes()[self.counted..start.max(self.counted)]).count();
+            self.counted = start.max(self.counted);
+            return Some(Ok(EcmaMatch { text: self.text.decode(start, end), line: self.line }));
+        }
+        None
     }
 }
 
@@ -240,13 +172,47 @@ pub fn refused_by_original(pattern: &str) -> bool {
         .is_match(pattern)
 }
 
-impl fmt::Display for PatternError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
+/// A compiled pattern of Python 3.11. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct PythonPattern {
+    engine: Arc<Engine>,
+    /// The pattern with word boundaries that are Python's in every text, if the engine has its own.
+    exact: Option<(String, Arc<OnceLock<Option<Engine>>>)>,
+    matches_empty: bool,
 }
 
-impl std::error::Error for PatternError {}
+/// A character that is part of a word for Python only, or for the engine only.
+static ODD: LazyLock<Option<regex::Regex>> = LazyLock::new(|| regex::Regex::new(r"[\w~~[\p{L}\p{N}_]]").ok());
+
+impl PythonPattern {
+    /// With `by_lines`, `^` and `$` match at line ends, as with the flag `m`.
+    pub fn compile(pattern: &str, by_lines: bool) -> Result<PythonPattern, PatternError> {
+        check_length(pattern)?;
+        let flags = Flags { lines: by_lines, ..Flags::default() };
+        let Read { text, backtracks, has_boundary, can_be_empty } = read(pattern, Language::Python, flags)?;
+        let exact = (has_boundary && !backtracks).then(|| (exact_boundaries(&text), Arc::default()));
+        let engine = Arc::new(Engine::new(text, backtracks)?);
+        let pattern = PythonPattern { engine, exact, matches_empty: false };
+        let matches_empty = can_be_empty && matches!(pattern.find(""), Ok(Some(_)));
+        Ok(PythonPattern { matches_empty, ..pattern })
+    }
+
+    pub fn matches_empty(&self) -> bool {
+        self.matches_empty
+    }
+
+    /// Returns the byte range of the first match.
+    pub fn find(&self, text: &str) -> Result<Option<(usize, usize)>, StepLimit> {
+        let is_odd = || !text.is_ascii() && ODD.as_ref().is_none_or(|odd| odd.is_match(text));
+        let engine = match &self.exact {
+            Some((pattern, engine)) if is_odd() => {
+                engine.get_or_init(|| Engine::new(pattern.clone(), true).ok()).as_ref().ok_or(StepLimit)?
+            }
+            Some(_) | None => &*self.engine,
+        };
+        engine.find(text, 0, &mut 0)
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,10 @@
 //! Values as Python compares and shows them, read from YAML 1.1 and JSON files for tools written in Python.
 
-mod integer;
 mod json;
 
-use crate::check::time;
 use speclens_yaml::{Document, FaultKind, NodeRef, Scalar, ScalarRules, Shape, Style};
+
+use crate::check::time;
 
 /// A value as Python sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,30 +13,20 @@ pub enum PythonValue {
     None,
     /// `True`, `False`.
     Bool(bool),
-    /// An integer of any size, as decimal digits.
     Int(String),
-    /// A float.
     Float(f64),
-    /// A string.
     Text(String),
-    /// A date, or a date with a time, as it was written.
     Date(String),
-    /// A list.
     List(Vec<PythonValue>),
-    /// A mapping, with one value for each key.
     Map(Vec<(PythonValue, PythonValue)>),
 }
 
-/// The reason why a file has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// It is not YAML.
     Yaml(FaultKind),
-    /// It is not JSON, with the reader's error message.
     Json(String),
     /// It contains a value that Python cannot read.
     Refused(String),
-    /// Its aliases expand to too many values.
     TooLarge,
 }
 
@@ -45,7 +35,6 @@ const MAX_DEPTH: usize = 100;
 const MAX_PARTS: usize = 200_000;
 
 impl PythonValue {
-    /// Reads a YAML file as PyYAML does.
     pub fn of_yaml(text: &str) -> Result<PythonValue, NoValue> {
         let document = Document::read(text, ScalarRules::Yaml11);
         // Of several equal keys, the last one counts.
@@ -56,12 +45,10 @@ impl PythonValue {
         document.root().map_or(Ok(PythonValue::None), PythonValue::of_node)
     }
 
-    /// Reads a JSON file.
     pub fn of_json(text: &str) -> Result<PythonValue, NoValue> {
         json::read(text)
     }
 
-    /// Returns the value of a node of a document.
     pub fn of_node(node: NodeRef<'_>) -> Result<PythonValue, NoValue> {
         let mut left = MAX_PARTS;
         convert(node, 0, &mut left)
@@ -87,7 +74,6 @@ impl PythonValue {
         }
     }
 
-    /// Returns the decimal digits of a number without a fraction, whatever its type.
     fn digits(&self) -> Option<String> {
         match self {
             PythonValue::Bool(value) => Some(u8::from(*value).to_string()),
@@ -111,12 +97,10 @@ impl PythonValue {
         found.filter(|value| **value != PythonValue::None)
     }
 
-    /// Returns the value at keys that are joined by dots.
     pub fn dotted(&self, path: &str) -> Option<&PythonValue> {
         path.split('.').try_fold(self, |value, key| value.get(key))
     }
 
-    /// Replaces every string in it, except for keys.
     pub fn try_map_texts<E>(&self, map: &impl Fn(&str) -> Result<String, E>) -> Result<PythonValue, E> {
         Ok(match self {
             PythonValue::Text(text) => PythonValue::Text(map(text)?),
@@ -135,7 +119,6 @@ impl PythonValue {
         })
     }
 
-    /// Returns whether it is a mapping.
     pub fn is_map(&self) -> bool {
         matches!(self, PythonValue::Map(_))
     }
@@ -167,7 +150,6 @@ impl PythonValue {
         }
     }
 
-    /// Returns the kind of value, in words.
     pub fn kind(&self) -> &'static str {
         match self {
             PythonValue::None => "null",
@@ -219,7 +201,6 @@ fn convert(node: NodeRef<'_>, depth: usize, left: &mut usize) -> Result<PythonVa
     }
 }
 
-/// Start of the tags of YAML itself.
 const CORE: &str = "tag:yaml.org,2002:";
 
 /// Tags of scalars that PyYAML's safe loader knows. `!!binary` makes bytes, which equal no other value.
@@ -240,12 +221,12 @@ fn scalar(node: NodeRef<'_>) -> Result<PythonValue, NoValue> {
         (Some("float"), _) => wrong("number"),
         (Some("bool"), Some(Scalar::Bool(value))) => Ok(PythonValue::Bool(value)),
         (Some("bool"), _) => wrong("boolean"),
-        (_, Some(Scalar::Int(value))) => match integer::read(text) {
+        (_, Some(Scalar::Int(value))) => match read_integer(text) {
             Some(digits) => Ok(PythonValue::Int(digits)),
             None => Ok(PythonValue::Int(value.to_string())),
         },
-        (_, Some(Scalar::Float(value))) => match integer::read(text) {
-            Some(digits) if digits.len() > integer::MAX_DIGITS => Err(NoValue::Refused(integer::too_long())),
+        (_, Some(Scalar::Float(value))) => match read_integer(text) {
+            Some(digits) if digits.len() > MAX_DIGITS => Err(NoValue::Refused(too_long())),
             Some(digits) => Ok(PythonValue::Int(digits)),
             None if tag == Some("int") => wrong("integer"),
             None => Ok(PythonValue::Float(value)),
@@ -299,9 +280,62 @@ fn mapping(node: NodeRef<'_>, depth: usize, left: &mut usize) -> Result<PythonVa
     Ok(PythonValue::Map(merged))
 }
 
+/// Maximum number of digits of an integer that Python reads.
+const MAX_DIGITS: usize = 4_300;
+
+fn too_long() -> String {
+    format!("an integer has more than {MAX_DIGITS} digits")
+}
+
+/// Returns the decimal digits of an integer. `None` if the text is not one.
+fn read_integer(text: &str) -> Option<String> {
+    let (is_negative, unsigned) = match text.strip_prefix(['+', '-']) {
+        Some(unsigned) => (text.starts_with('-'), unsigned),
+        None => (false, text),
+    };
+    if !unsigned.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    let bare = unsigned.replace('_', "");
+    let (digits, base) = match (bare.strip_prefix("0b"), bare.strip_prefix("0x"), bare.strip_prefix('0')) {
+        (Some(digits), ..) => (digits, 2),
+        (_, Some(digits), _) => (digits, 16),
+        (.., Some("")) => ("0", 10),
+        (.., Some(digits)) => (digits, 8),
+        (None, None, None) => (bare.as_str(), 10),
+    };
+    if digits.is_empty() || !digits.chars().all(|digit| digit.is_digit(base)) {
+        return None;
+    }
+    let decimal = if base == 10 || digits.len() > MAX_DIGITS { digits.to_owned() } else { decimal(digits, base) };
+    let significant = decimal.trim_start_matches('0');
+    Some(match (significant, is_negative) {
+        ("", _) => "0".to_owned(),
+        (digits, true) => format!("-{digits}"),
+        (digits, false) => digits.to_owned(),
+    })
+}
+
+fn decimal(digits: &str, base: u32) -> String {
+    // Groups of nine decimal digits, the lowest first.
+    const GROUP: u64 = 1_000_000_000;
+    let mut groups: Vec<u64> = vec![0];
+    for digit in digits.chars().filter_map(|digit| digit.to_digit(base)) {
+        let mut carry = u64::from(digit);
+        for group in &mut groups {
+            let sum = *group * u64::from(base) + carry;
+            (*group, carry) = (sum % GROUP, sum / GROUP);
+        }
+        if carry > 0 {
+            groups.push(carry);
+        }
+    }
+    groups.iter().rev().map(|group| format!("{group:09}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{NoValue, PythonValue};
+    use super::{NoValue, PythonValue, read_integer};
 
     fn yaml(text: &str) -> PythonValue {
         PythonValue::of_yaml(text).unwrap()
@@ -391,5 +425,26 @@ mod tests {
         assert!(PythonValue::of_yaml("---\na: 1\n---\nb: 2\n").is_err(), "two documents");
         assert!(PythonValue::of_json("{\"a\": }").is_err());
         assert_eq!(yaml(""), PythonValue::None);
+    }
+
+    #[test]
+    fn integers_of_every_base_are_decimal() {
+        for (text, digits) in [
+            ("0", Some("0")),
+            ("-0", Some("0")),
+            ("+1_000", Some("1000")),
+            ("010", Some("8")),
+            ("0b101", Some("5")),
+            ("-0xfFfFfFfFfFfFfFfFf", Some("-295147905179352825855")),
+            ("123456789012345678901234567890", Some("123456789012345678901234567890")),
+            ("08", None),
+            ("1.0", None),
+            ("0x", None),
+            ("_1", None),
+            ("1:30", None),
+            ("", None),
+        ] {
+            assert_eq!(read_integer(text).as_deref(), digits, "{text}");
+        }
     }
 }

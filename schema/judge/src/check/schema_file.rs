@@ -26,7 +26,6 @@ use super::{
     text::shortened,
 };
 
-/// A compiled schema.
 #[derive(Debug)]
 pub struct UserSchema {
     validator: Validator,
@@ -39,31 +38,24 @@ pub struct UserSchema {
 pub struct SchemaError {
     /// The problem and its place, as a lower-case sentence without a final period.
     pub message: String,
-    /// What to do about it, if that is known.
     pub help: Option<&'static str>,
     /// Whether it was read as JSON, so it is a schema, but an invalid one.
     pub is_json: bool,
 }
 
-/// A reason why a value is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaMismatch {
-    /// The place in the value.
     pub at: Pointer,
-    /// The place of the rule in the schema.
     pub rule: Pointer,
-    /// The problem.
     pub message: String,
 }
 
 /// Maximum number of steps of a schema's pattern per text.
 const MAX_STEPS: usize = 1 << 21;
 
-/// Maximum number of reasons that are returned.
 const MAX_MISMATCHES: usize = 50;
 
 impl UserSchema {
-    /// Reads and compiles the content of a schema file.
     pub fn read(bytes: &[u8]) -> Result<UserSchema, SchemaError> {
         let text = std::str::from_utf8(bytes).map_err(|_| SchemaError {
             message: "it is not UTF-8".to_owned(),
@@ -109,7 +101,6 @@ impl UserSchema {
         &self.unchecked
     }
 
-    /// Returns the draft of the schema.
     pub fn draft(&self) -> &'static str {
         match self.draft {
             Draft::Draft4 => "draft-04",
@@ -164,7 +155,6 @@ fn options(draft: Draft) -> ValidationOptions<'static> {
     options
 }
 
-/// The keyword `format`.
 struct FormatRule {
     name: String,
     format: Option<Format>,
@@ -183,7 +173,6 @@ impl<'i> Keyword<'i> for FormatRule {
     }
 }
 
-/// Returns the reason why a schema does not compile.
 fn compile_error(error: &ValidationError<'_>, schema: &Value, references: &[(Pointer, String)]) -> SchemaError {
     let at = Pointer::parse(error.instance_path().as_str());
     let what = match error.kind() {
@@ -200,7 +189,6 @@ fn compile_error(error: &ValidationError<'_>, schema: &Value, references: &[(Poi
     SchemaError::of(shortened(&format!("{}: {what}", adapt::place(&at)), 400))
 }
 
-/// Returns the error for the reference whose target does not exist.
 fn unresolved(schema: &Value, references: &[(Pointer, String)]) -> SchemaError {
     let inside = |reference: &str| -> bool {
         match reference.strip_prefix('#') {
@@ -236,7 +224,6 @@ fn draft(named: &str) -> Option<Draft> {
 }
 
 impl SchemaError {
-    /// Returns an error in a schema that is valid JSON.
     fn of(message: impl Into<String>) -> SchemaError {
         SchemaError { message: message.into(), help: None, is_json: true }
     }

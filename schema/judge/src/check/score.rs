@@ -5,16 +5,12 @@ use serde_json::Value;
 use super::json::parse;
 use crate::evidence::ModelReply;
 
-/// A judge's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// The score, on the scale of the question.
     pub value: f64,
-    /// The explanation, if there is one.
     pub reasoning: Option<String>,
 }
 
-/// Keys of judges' explanations.
 const REASONING: [&str; 6] = ["reasoning", "reason", "rationale", "explanation", "feedback", "comment"];
 
 /// The scores in a judge's replies to so many requests, and the first reason why a reply has none.

@@ -4,7 +4,6 @@ use std::{ops::Range, sync::OnceLock};
 
 use regex::Regex;
 
-/// The forms of keys, each with its name.
 const FORMS: [(&str, &str); 13] = [
     (r"sk-ant-[A-Za-z0-9_-]{20,}", "an Anthropic API key"),
     (r"sk-or-[A-Za-z0-9_-]{20,}", "an OpenRouter API key"),
@@ -48,7 +47,6 @@ pub fn pasted_secret(text: &str) -> Option<(Range<usize>, &'static str)> {
     real.min_by_key(|(found, _)| found.start()).map(|(found, what)| (found.range(), what))
 }
 
-/// Returns whether a text has as many different letters as a random one.
 fn is_varied(text: &str) -> bool {
     let mut seen = [false; 128];
     for byte in text.bytes().filter(u8::is_ascii) {

@@ -22,17 +22,14 @@ pub(crate) fn is_space(character: char) -> bool {
     )
 }
 
-/// `String.prototype.trim`.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// `String.prototype.trimStart`.
 pub fn trim_start(text: &str) -> &str {
     text.trim_start_matches(is_space)
 }
 
-/// `String.prototype.trimEnd`.
 pub fn trim_end(text: &str) -> &str {
     text.trim_end_matches(is_space)
 }
@@ -111,12 +108,10 @@ pub struct CaseFolded {
     text: String,
     /// The position of each letter here and in the original text; empty if they are the same.
     letters: Vec<(usize, usize)>,
-    /// The length of the original text.
     length: usize,
 }
 
 impl CaseFolded {
-    /// Folds a text.
     pub fn new(text: &str) -> CaseFolded {
         let length = text.len();
         if text.is_ascii() && !text.contains('\r') {
@@ -164,7 +159,6 @@ impl CaseFolded {
         }
     }
 
-    /// Returns the range in the original text of a range here.
     fn original(&self, Range { start, end }: Range<usize>) -> Range<usize> {
         if self.letters.is_empty() {
             return start..end;
@@ -179,14 +173,12 @@ impl CaseFolded {
 /// A text with line feeds as line ends, as Python reads a file, with the positions in the original text.
 #[derive(Clone, Debug)]
 pub struct LineFeeds<'t> {
-    /// The text.
     pub text: Cow<'t, str>,
     /// The positions here of the line feeds that replace two characters.
     shortened: Vec<usize>,
 }
 
 impl<'t> LineFeeds<'t> {
-    /// Replaces carriage returns, with or without a line feed behind them.
     pub fn of(text: &'t str) -> LineFeeds<'t> {
         if !text.contains('\r') {
             return LineFeeds { text: Cow::Borrowed(text), shortened: Vec::new() };
@@ -206,18 +198,15 @@ impl<'t> LineFeeds<'t> {
         LineFeeds { text: Cow::Owned(replaced), shortened }
     }
 
-    /// Returns the position in the original text.
     pub fn original(&self, at: usize) -> usize {
         at + self.shortened.partition_point(|feed| *feed < at)
     }
 }
 
-/// A line that resembles a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseLine {
     /// The number, from 1.
     pub number: usize,
-    /// The line, shortened if it is long.
     pub text: String,
 }
 
@@ -231,7 +220,6 @@ impl CloseLine {
 /// Maximum number of bytes of a text that are searched for a close line.
 const MAX_SEARCHED_BYTES: usize = 1 << 18;
 
-/// Maximum number of characters of one line that count.
 const MAX_LINE_CHARACTERS: usize = 400;
 
 /// Returns the line of a text that shares the most with a missing text. Only the beginning of a long text is searched,
@@ -278,7 +266,6 @@ pub fn closest_line(text: &str, missing: &str) -> Option<CloseLine> {
     (shared * 2 >= numbers.len()).then(|| CloseLine { number: index + 1, text: shortened(line, MAX_LINE_CHARACTERS) })
 }
 
-/// Returns a text without the sequences that color it on a terminal.
 pub fn uncolored(text: &str) -> Cow<'_, str> {
     static COLOR: LazyLock<regex::Regex> =
         LazyLock::new(|| regex::Regex::new("\u{1b}\\[[0-9;:]*[mK]").expect("a valid expression"));

@@ -1,6 +1,5 @@
 //! Instants as text: ISO 8601 as Python's `datetime.fromisoformat` reads it, in microseconds since the Unix epoch.
 
-/// A text read as an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instant {
     /// Microseconds since the Unix epoch; a time without an offset is taken as UTC.
@@ -39,7 +38,6 @@ pub fn parse(text: &str) -> Option<Instant> {
     Some(Instant { clock_us, has_offset: offset_us.is_some() })
 }
 
-/// Returns the end of the date in a text, by the format of its first characters.
 fn end_of_date(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -150,13 +148,11 @@ fn clock_and_offset(text: &str) -> Option<(i64, Option<i64>)> {
     Some((clock.micros(), offset_us))
 }
 
-/// A time, or an offset from UTC.
 struct Clock {
     hours: i64,
     minutes: i64,
     seconds: i64,
     micros: i64,
-    /// Whether more text follows.
     is_followed: bool,
 }
 

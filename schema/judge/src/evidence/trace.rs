@@ -2,25 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The trace of the act in a trace backend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceAnswer {
-    /// It was found.
     Found(Trace),
     /// No backend is configured. One that does not answer, or has no trace of the act, is
     /// [`Answer::Nothing`](super::Answer::Nothing).
     Missing(String),
 }
 
-/// A trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// Time when it began, in microseconds of the Unix epoch.
     pub started_us: Option<i64>,
-    /// Time when it ended.
     pub ended_us: Option<i64>,
-    /// The parts.
     pub spans: Vec<Span>,
     /// US dollars in total, if the backend reports it separately from the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +25,6 @@ pub struct Trace {
     /// Whether the end of its outermost span was not seen, so more may have followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unfinished: bool,
-    /// Whether a model asked for tools, and the trace has no span of any tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unseen_tools: bool,
     /// Number of other traces of agents' work that began during the act, and may be part of it.
@@ -42,7 +36,6 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Returns the reason why spans may be missing.
     pub fn gap(&self) -> Option<&'static str> {
         if self.cut {
             return Some("the trace has more spans than were recorded, and the others could change the result");
@@ -54,30 +47,22 @@ impl Trace {
     }
 }
 
-/// Reason why calls of tools are not known.
 pub const UNSEEN_TOOLS: &str = "a model asked for tools, but the trace has no spans of tools";
 
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// The way in which a trace was matched to an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceMatch {
-    /// It carries the mark that the program was started with.
     Mark,
-    /// A line of the gateway log about the run has its trace id.
     LoggedId,
-    /// It carries the id of the run.
     RunId,
-    /// It carries the session key, or its hash.
     Session,
-    /// It began during the act, and no other did.
     Window,
 }
 
-/// A span of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// The id, unique in the trace; empty if unknown.
@@ -86,48 +71,34 @@ pub struct Span {
     /// The id of its parent; `None` if it is outermost, or this is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The kind.
     pub kind: SpanKind,
-    /// The name of the tool, the model, or the agent.
     pub name: String,
-    /// The model, if the backend reports it separately from the name.
     pub model: Option<String>,
     /// Start time, in microseconds since the Unix epoch.
     pub started_us: Option<i64>,
-    /// End time.
     pub ended_us: Option<i64>,
-    /// Duration, if the backend reports it separately from the times.
     pub duration_ms: Option<f64>,
     /// The tokens; `None` if unknown.
     pub tokens: Option<Tokens>,
     /// US dollars; `None` if unknown.
     pub cost_usd: Option<f64>,
-    /// The error, if it failed.
     pub error: Option<String>,
 }
 
-/// Kinds of spans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SpanKind {
-    /// A call of a model.
     Llm,
-    /// A call of a tool.
     #[default]
     Tool,
-    /// A handoff to another agent.
     Subagent,
     /// Anything else: it contains other spans, or is work of the program itself.
     Other,
 }
 
-/// Tokens of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
-    /// Input tokens.
     pub input: u64,
-    /// Output tokens.
     pub output: u64,
-    /// Total, as counted by the backend.
     pub total: u64,
 }

@@ -10,7 +10,6 @@ const MAX_DEPTH: usize = 2;
 /// Minimum length of a value that is also searched for across the ends of lines.
 const MIN_BROKEN_LENGTH: usize = 16;
 
-/// Minimum length of a value that is also searched for in Base64.
 const MIN_BASE64_LENGTH: usize = 8;
 
 /// Minimum number of bytes that are decoded at once: the positions of a long text would need too much memory.
@@ -19,12 +18,9 @@ const WINDOW: usize = 256 * 1024;
 /// Maximum length of the encoded form of one byte, twice encoded: `%255Cu0041`.
 const MAX_ENCODED: usize = 12;
 
-/// Finds any of several values in a text.
 #[derive(Clone, Debug)]
 pub(super) struct Finder {
-    /// Finds values, and their Base64.
     whole: Searcher,
-    /// Finds them in a text without line ends.
     joined: Searcher,
     /// Number of bytes of the longest form.
     longest: usize,
@@ -49,7 +45,6 @@ struct Searcher {
 struct Form {
     bytes: Vec<u8>,
     value: usize,
-    /// Whether a letter before or after it may hold a part of the value.
     is_base64: bool,
 }
 
@@ -159,10 +154,8 @@ pub(super) fn percent_decoded(text: &str) -> String {
     decoded.map_or_else(|| text.to_owned(), |decoded| String::from_utf8_lossy(&decoded.bytes).into_owned())
 }
 
-/// A way of writing characters as others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
-    /// Line ends in it have no meaning.
     LineEnds,
     /// As in JSON, Python and C: `\n`, `\"`, `\u0041`, `\x41`.
     Escapes,
@@ -172,7 +165,6 @@ enum Encoding {
     Entities,
 }
 
-/// Bytes, and the place of each in the text that they were decoded from.
 #[derive(Debug)]
 struct View<'t> {
     bytes: Cow<'t, [u8]>,
@@ -327,7 +319,6 @@ fn base64_cores(bytes: &[u8]) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Returns what is found of a value in a text, without the places in other places.
     fn found(value: &str, text: &str) -> Vec<String> {
         let mut found = Finder::of([value].into_iter()).find(text);
         found.sort_by_key(|found| (found.start, found.end));

@@ -75,7 +75,6 @@ fn looks_secret(name: &str) -> bool {
         "APIKEY", "AUTH", "BEARER", "COOKIE", "COOKIES", "CRED", "CREDENTIAL", "CREDENTIALS", "CREDS", "JWT", "KEY",
         "PASS", "PASSCODE", "PASSPHRASE", "PASSWD", "PASSWORD", "PAT", "PWD", "SECRET", "SECRETS", "TOKEN",
     ];
-    /// Words that are written together with those before them.
     const ENDINGS: [&str; 9] =
         ["ACCESSKEY", "APIKEY", "PASSPHRASE", "PASSWD", "PASSWORD", "PRIVATEKEY", "SECRET", "SECRETKEY", "TOKEN"];
     /// Names that contain one of the words, but hold no secret.
@@ -110,7 +109,6 @@ fn is_path(value: &str) -> bool {
     (has_drive || is_rooted) && !value.contains(['+', '=', '\n'])
 }
 
-/// Returns whether a part of it is as long, and as mixed, as tokens are.
 fn has_token(value: &str) -> bool {
     const LENGTH: usize = 20;
     value.split(['/', '\\', '.', ':']).any(|part| {

@@ -14,7 +14,6 @@ use crate::{
     evidence::{Span, SpanKind, Trace},
 };
 
-/// Maximum number of spans of one trace.
 pub const MAX_SPANS: usize = 100_000;
 
 /// Maximum number of ancestors of a span that count.
@@ -24,7 +23,6 @@ const MAX_DEPTH: usize = 1_000;
 const MAX_NAME: usize = 1024;
 const MAX_ERROR: usize = 4096;
 
-/// Makes one trace of exported spans that belong together.
 pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     let mut seen = HashSet::new();
     // A program that does not receive a response in time sends a span again.
@@ -95,7 +93,6 @@ pub fn has_ended<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> bool {
     relevant.peek().is_some() && relevant.all(|trace| trace.has_ended)
 }
 
-/// The parents of spans.
 struct Tree {
     parents: Vec<Option<usize>>,
 }
@@ -116,12 +113,10 @@ impl Tree {
         tree
     }
 
-    /// Returns the ancestors of a span, the nearest first.
     fn above(&self, index: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.parents[index], |above| self.parents[*above])
     }
 
-    /// Returns for each span whether one of its descendants satisfies a predicate.
     fn below(&self, holds: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut below = vec![false; self.parents.len()];
         for index in (0..self.parents.len()).filter(|index| holds(*index)) {
@@ -136,7 +131,6 @@ impl Tree {
     }
 }
 
-/// Returns the role of each span, given the others.
 fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
     let mut roles: Vec<Role> = spans.iter().map(|it| Role::of(it)).collect();
     let own = roles.clone();
@@ -175,7 +169,6 @@ fn roles(spans: &[&Exported], tree: &Tree) -> Vec<Role> {
 }
 
 impl Trace {
-    /// Merges two traces of the same act.
     pub fn and(mut self, other: Trace) -> Trace {
         self.started_us = [self.started_us, other.started_us].into_iter().flatten().min();
         self.ended_us = self.ended_us.max(other.ended_us);

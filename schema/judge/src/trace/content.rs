@@ -4,27 +4,22 @@
 use serde_json::{Map, Value};
 
 use super::{
-    attributes::{Attributes, any_as_json},
     conventions::{Role, name_of},
-    exported::Exported,
+    exported::{Attributes, Exported, any_as_json},
     otlp::LogRecord,
 };
 
-/// The content of a span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpanContent {
     /// The text of the model's answer; `None` if the span has none.
     pub text: Option<String>,
-    /// The tools that the model asked for.
     pub calls: Vec<ToolUse>,
 }
 
-/// A tool call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
     /// The id; `None` if unknown.
     pub id: Option<String>,
-    /// The tool.
     pub name: String,
     /// The arguments; `{}` if they are not reported.
     pub arguments: Value,
@@ -127,7 +122,6 @@ impl SpanContent {
         }
     }
 
-    /// Reads a message, a part of one, or a choice that contains one.
     fn of_message(message: &Map<String, Value>) -> SpanContent {
         if let Some(inner) = message.get("message") {
             return SpanContent::of_messages(inner);
@@ -150,7 +144,6 @@ impl SpanContent {
         said
     }
 
-    /// Reads an event of a span, or a log record.
     fn of_event(name: &str, attributes: Attributes<'_>, body: Option<Value>) -> Option<SpanContent> {
         match name {
             "gen_ai.choice" | "gen_ai.assistant.message" | "gen_ai.content.completion" => {
@@ -168,7 +161,6 @@ impl SpanContent {
         }
     }
 
-    /// Reads `gen_ai.completion.0.content` and similar attributes.
     fn of_numbered(attributes: Attributes<'_>, prefix: &str) -> Option<SpanContent> {
         let call = |message: &str, at: usize| {
             let call = format!("{message}.tool_calls.{at}");
@@ -177,7 +169,6 @@ impl SpanContent {
         SpanContent::of_attributes(attributes, |index| format!("{prefix}.{index}"), call)
     }
 
-    /// Reads OpenInference's `llm.output_messages.0.message.content`.
     fn of_open_inference(attributes: Attributes<'_>) -> Option<SpanContent> {
         let call = |message: &str, at: usize| {
             let call = format!("{message}.tool_calls.{at}.tool_call");
@@ -220,7 +211,6 @@ impl SpanContent {
     }
 }
 
-/// Reads a call in a message.
 fn call(members: &Map<String, Value>) -> Option<ToolUse> {
     let function = members.get("function").and_then(Value::as_object).unwrap_or(members);
     let name = ["name", "toolName"].iter().find_map(|key| function.get(*key)?.as_str())?;

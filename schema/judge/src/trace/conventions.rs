@@ -4,31 +4,23 @@
 use serde_json::Value;
 
 use super::{
-    attributes::{Attributes, as_text},
-    exported::Exported,
+    exported::{Attributes, Exported, as_text},
     otlp::{OtelValue, Status},
 };
 use crate::evidence::{SpanKind, Tokens};
 
-/// The role of a span, before the other spans are considered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// It asked a model.
     Model,
     /// The token counts of several model requests, which have separate spans in newer versions.
     Accounting,
-    /// It called a tool.
     Tool,
-    /// The work of an agent.
     Agent,
-    /// Another agent was started.
     Delegation,
-    /// Anything else.
     Other,
 }
 
 impl Role {
-    /// Returns the role of a span.
     pub(super) fn of(exported: &Exported) -> Role {
         let attributes = exported.attributes();
         let name = exported.span.name.as_str();
@@ -46,7 +38,6 @@ impl Role {
         named.unwrap_or_else(|| by_content(name, attributes))
     }
 
-    /// Returns the kind of a span with this role, which other spans may still change.
     pub(super) fn kind(self) -> SpanKind {
         match self {
             Role::Model => SpanKind::Llm,
@@ -121,7 +112,6 @@ impl Convention {
     }
 }
 
-/// Returns the role of a span by its content, if no attribute names it.
 fn by_content(name: &str, attributes: Attributes<'_>) -> Role {
     match name {
         "openclaw.tool.execution" => return Role::Tool,
@@ -142,7 +132,6 @@ const TOOL_NAMES: &[&str] = &["gen_ai.tool.name", "tool.name", "ai.toolCall.name
 const AGENT_NAMES: &[&str] =
     &["gen_ai.agent.name", "agent.name", "openclaw.agent", "graph.node.name", "spawned_agent", "subagent_id"];
 
-/// The answering model comes before the requested one.
 const MODELS: &[&str] = &[
     "gen_ai.response.model",
     "gen_ai.request.model",
@@ -180,7 +169,6 @@ const COSTS: &[&str] = &[
     "operation.cost", "openclaw.cost.usd",
 ];
 
-/// Returns the name of the tool or the agent, or else of the span.
 pub(super) fn name_of(exported: &Exported, role: Role) -> &str {
     let (attributes, own) = (exported.attributes(), exported.span.name.as_str());
     match role {
@@ -196,7 +184,6 @@ pub(super) fn name_of(exported: &Exported, role: Role) -> &str {
     }
 }
 
-/// Returns the model of a span.
 pub(super) fn model_of(exported: &Exported, role: Role) -> Option<&str> {
     match role {
         Role::Model | Role::Accounting => exported.attributes().first_text(MODELS),
@@ -209,7 +196,6 @@ fn input_tokens(attributes: Attributes<'_>) -> Option<u64> {
     attributes.first_count(INPUT_TOKENS)
 }
 
-/// Returns the tokens of a span.
 pub(super) fn tokens_of(exported: &Exported) -> Option<Tokens> {
     let attributes = exported.attributes();
     let details = || attributes.json("langfuse.observation.usage_details");
@@ -229,14 +215,12 @@ pub(super) fn tokens_of(exported: &Exported) -> Option<Tokens> {
     Some(Tokens { input, output, total: total.unwrap_or(input.saturating_add(output)) })
 }
 
-/// Returns the cost of a span, if it is reported.
 pub(super) fn cost_of(exported: &Exported) -> Option<f64> {
     let attributes = exported.attributes();
     let details = || attributes.json("langfuse.observation.cost_details")?.get("total")?.as_f64();
     attributes.first_number(COSTS).or_else(details).filter(|cost| *cost >= 0.0)
 }
 
-/// Attributes that mark an error where an exporter does not set the status.
 const ERROR_MARKS: [(&str, &str); 4] = [
     ("error", "true"),
     ("otel.status_code", "ERROR"),
@@ -244,7 +228,6 @@ const ERROR_MARKS: [(&str, &str); 4] = [
     ("langfuse.observation.level", "ERROR"),
 ];
 
-/// Returns whether a model asked for tools.
 pub(super) fn asks_for_tools(exported: &Exported) -> bool {
     const REASONS: [&str; 3] =
         ["gen_ai.response.finish_reasons", "ai.response.finishReason", "gen_ai.completion.0.finish_reason"];
@@ -253,7 +236,6 @@ pub(super) fn asks_for_tools(exported: &Exported) -> bool {
     reasons.into_iter().any(|reason| reason.to_string().contains("tool"))
 }
 
-/// Returns the error of a span.
 pub(super) fn error_of(exported: &Exported) -> Option<String> {
     let attributes = exported.attributes();
     let status = exported.span.status.as_ref();
@@ -275,7 +257,6 @@ pub(super) fn error_of(exported: &Exported) -> Option<String> {
     Some(text.unwrap_or("failed without an error message").to_owned())
 }
 
-/// Returns whether a span asks a model, considered alone.
 pub fn asks_model(exported: &Exported) -> bool {
     Role::of(exported) == Role::Model
 }
@@ -288,7 +269,6 @@ pub(super) fn is_outermost(exported: &Exported) -> bool {
     exported.is_root() && !name.starts_with("openclaw.gateway.rpc.") || OUTERMOST.contains(&name)
 }
 
-/// Returns whether a span is that of the agent which a gateway was asked to run.
 pub(super) fn is_gateway_run(exported: &Exported) -> bool {
     exported.span.name == "openclaw.run"
 }
@@ -304,10 +284,8 @@ fn last_part(key: &str) -> String {
     last.chars().filter(char::is_ascii_alphanumeric).map(|it| it.to_ascii_lowercase()).collect()
 }
 
-/// Minimum length of a run id that no other attribute has by accident.
 const MIN_RUN_ID_LENGTH: usize = 16;
 
-/// Returns whether an attribute assigns its span to the run with this id.
 pub(super) fn names_run(key: &str, value: &OtelValue, run: &str) -> bool {
     !run.is_empty()
         && as_text(value).is_some_and(|text| text == run)

@@ -9,7 +9,6 @@ use super::{
     otlp::{LogsRequest, MetricsRequest, TracesRequest},
 };
 
-/// The content of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Stored {
     /// Data exported over OTLP.
@@ -20,16 +19,13 @@ pub struct Stored {
     pub spans: Vec<OpikSpan>,
 }
 
-/// The reason why a file is not a trace file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileError {
     /// The line, counted from 1.
     pub line: usize,
-    /// The problem.
     pub message: String,
 }
 
-/// Reads a file of traces.
 pub fn read_file(text: &str) -> Result<Stored, FileError> {
     let mut stored = Stored::default();
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();

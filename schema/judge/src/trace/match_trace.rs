@@ -11,21 +11,14 @@ use crate::{
     evidence::{SpanKind, TraceMatch},
 };
 
-/// The attribute of programs that names the attempt they were started for.
 pub const ATTEMPT_ATTRIBUTE: &str = "speclens.attempt";
 
-/// Clues that distinguish the trace of an act from others.
 #[derive(Clone, Debug, Default)]
 pub struct TraceClues {
-    /// The mark that programs were started with.
     pub mark: Option<String>,
-    /// The trace ids of the run in the gateway log.
     pub logged: Vec<String>,
-    /// The run.
     pub run_id: Option<String>,
-    /// The session.
     pub session_key: Option<String>,
-    /// The agent.
     pub agent: Option<String>,
     /// Start time of the act, in microseconds since the Unix epoch.
     pub started_us: i64,
@@ -35,38 +28,27 @@ pub struct TraceClues {
     pub padding_us: i64,
 }
 
-/// A trace that may be that of the act.
 pub trait Candidate {
-    /// Returns its id, as a log would write it.
     fn id(&self) -> String;
-    /// Returns whether its programs carry the mark.
     fn has_mark(&self, mark: &str) -> bool;
-    /// Returns whether it carries the id of the run.
     fn names_run(&self, run: &str) -> bool;
-    /// Returns whether it carries one of these texts as its session.
     fn names_session(&self, sessions: &[String]) -> bool {
         self.sessions().into_iter().any(|session| sessions.iter().any(|it| it == session))
     }
-    /// Returns whether it names the agent.
     fn names_agent(&self, agent: &str) -> bool;
     /// Returns the start time, in microseconds since the Unix epoch.
     fn started_us(&self) -> Option<i64>;
-    /// Returns whether it is about the work of an agent, and not about something else that the program did.
     fn is_of_agent(&self) -> bool;
-    /// Returns whether it was known before the act began.
     fn is_older(&self) -> bool {
         false
     }
-    /// Returns the sessions that it names.
     fn sessions(&self) -> Vec<&str>;
 }
 
-/// The traces of an act.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchedTraces {
     /// The traces, by their place among the candidates. Empty if there is none.
     pub own: Vec<usize>,
-    /// The strongest clue.
     pub by: Option<TraceMatch>,
     /// Other traces of agents' work that began during the act and may be part of it.
     pub unassigned: Vec<usize>,
@@ -77,7 +59,6 @@ pub struct MatchedTraces {
 pub struct Ambiguous(pub usize);
 
 impl Ambiguous {
-    /// Returns the reason as a sentence.
     pub fn sentence(self) -> String {
         format!("{} traces began during the run, and none of them names the run or its session", self.0)
     }
@@ -129,7 +110,6 @@ pub fn match_trace<C: Candidate>(candidates: &[C], clues: &TraceClues) -> Result
     }
 }
 
-/// Returns whether a trace is that of a conversation, although the act has a session of its own.
 fn is_of_a_chat<C: Candidate>(candidate: &C, clues: &TraceClues) -> bool {
     let is_chat = |session: &&str| {
         let mut parts = session.split(':');
@@ -150,14 +130,11 @@ fn sessions(clues: &TraceClues) -> Vec<String> {
     keys.flat_map(|key| [hexadecimal(&Sha256::digest(key.as_bytes())), key]).collect()
 }
 
-/// The exported spans of one trace.
 #[derive(Clone, Debug)]
 pub struct ExportedTrace<'e> {
-    /// The id.
     pub id: &'e TraceId,
     /// The spans, in any order.
     pub spans: Vec<&'e Exported>,
-    /// Whether it was known before the act began.
     pub is_older: bool,
 }
 

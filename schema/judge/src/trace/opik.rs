@@ -15,80 +15,56 @@ use crate::{
     evidence::{Span, SpanKind, Tokens, Trace},
 };
 
-/// A trace, without its spans.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OpikTrace {
-    /// The id.
     pub id: String,
     /// The name; `None` if unknown.
     pub name: Option<String>,
     /// Start time, ISO 8601.
     pub start_time: Option<String>,
-    /// End time.
     pub end_time: Option<String>,
-    /// The conversation that it belongs to.
     pub thread_id: Option<String>,
-    /// Labels.
     pub tags: Option<Vec<String>>,
-    /// Metadata from the program.
     pub metadata: Value,
-    /// The input, shortened.
     pub input: Value,
     /// US dollars in total.
     pub total_estimated_cost: Option<f64>,
 }
 
-/// A span.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OpikSpan {
-    /// The id.
     pub id: String,
-    /// The trace that it belongs to.
     pub trace_id: String,
-    /// The parent span.
     pub parent_span_id: Option<String>,
-    /// The name.
     pub name: Option<String>,
     /// `llm`, `tool`, `general`, `guardrail`.
     pub r#type: Option<String>,
     /// Start time, ISO 8601.
     pub start_time: Option<String>,
-    /// End time.
     pub end_time: Option<String>,
     /// Duration, in milliseconds.
     pub duration: Option<f64>,
-    /// The model.
     pub model: Option<String>,
-    /// Tokens, by name.
     pub usage: Value,
     /// US dollars.
     pub total_estimated_cost: Option<f64>,
-    /// Metadata from the program.
     pub metadata: Value,
-    /// The error.
     pub error_info: Value,
-    /// The error, in an older form.
     pub error: Value,
 }
 
-/// A search for traces.
 #[derive(Clone, Copy, Debug)]
 pub enum Search<'a> {
-    /// Traces with this tag.
     Tag(&'a str),
-    /// Traces whose metadata has this value under a name.
     Metadata(&'a str, &'a str),
-    /// Traces of a conversation.
     Thread(&'a str),
-    /// Traces whose input contains a text.
     Input(&'a str),
     /// Traces that began between two times, ISO 8601.
     Window(&'a str, &'a str),
 }
 
-/// Returns the body of a request for traces.
 pub fn search_traces(project: Option<&str>, search: Search<'_>, limit: usize, after: Option<&str>) -> Value {
     let filter = |field: &str, operator: &str, key: &str, value: &str, kind: &str| json!({ "field": field, "operator": operator, "key": key, "value": value, "type": kind });
     let filters = match search {
@@ -103,7 +79,6 @@ pub fn search_traces(project: Option<&str>, search: Search<'_>, limit: usize, af
     request(project, [("filters", Value::Array(filters))], limit, after)
 }
 
-/// Returns the body of a request for the spans of a trace.
 pub fn search_spans(project: Option<&str>, trace: &str, limit: usize, after: Option<&str>) -> Value {
     request(project, [("trace_id", Value::from(trace)), ("filters", Value::Null)], limit, after)
 }

@@ -2,322 +2,168 @@
 //!
 //! JSON is read as exporters write it: numbers may be strings, ids are hexadecimal, and `null` means absent.
 
-use std::fmt;
-
 use prost::Message;
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error, IgnoredAny, MapAccess, Visitor},
-};
+use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::{Number, Value};
 
-/// A request to `/v1/traces`.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct TracesRequest {
-    /// The spans, by program.
-    #[prost(message, repeated, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub resource_spans: Vec<ResourceSpans>,
+/// Defines messages: each field with its type, the function that reads it from JSON, and its place in protobuf.
+macro_rules! messages {
+    ($($(#[$about:meta])* $name:ident {
+        $($(#[$meta:meta])* $field:ident: $type:ty = $read:tt ($($place:tt)*),)*
+    })*) => {$(
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Message, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        pub struct $name {
+            $($(#[$meta])* #[prost($($place)*)] #[serde(deserialize_with = $read)] pub $field: $type,)*
+        }
+    )*};
 }
 
-/// The spans of one program.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ResourceSpans {
-    /// The program.
-    #[prost(message, optional, tag = "1")]
-    pub resource: Option<Resource>,
-    /// The spans, by library.
-    #[prost(message, repeated, tag = "2")]
-    #[serde(deserialize_with = "present", alias = "instrumentationLibrarySpans")]
-    pub scope_spans: Vec<ScopeSpans>,
-}
+messages! {
+    /// A request to `/v1/traces`.
+    TracesRequest {
+        resource_spans: Vec<ResourceSpans> = "present" (message, repeated, tag = "1"),
+    }
 
-/// An exporting program.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Resource {
-    /// The attributes.
-    #[prost(message, repeated, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub attributes: Vec<KeyValue>,
-}
+    ResourceSpans {
+        resource: Option<Resource> = "present" (message, optional, tag = "1"),
+        #[serde(alias = "instrumentationLibrarySpans")]
+        scope_spans: Vec<ScopeSpans> = "present" (message, repeated, tag = "2"),
+    }
 
-/// The spans of one library.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ScopeSpans {
-    /// The spans.
-    #[prost(message, repeated, tag = "2")]
-    #[serde(deserialize_with = "present")]
-    pub spans: Vec<Span>,
-}
+    Resource {
+        attributes: Vec<KeyValue> = "present" (message, repeated, tag = "1"),
+    }
 
-/// A span.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Span {
-    /// The id of its trace: 16 bytes.
-    #[prost(bytes = "vec", tag = "1")]
-    #[serde(deserialize_with = "id")]
-    pub trace_id: Vec<u8>,
-    /// The id: 8 bytes.
-    #[prost(bytes = "vec", tag = "2")]
-    #[serde(deserialize_with = "id")]
-    pub span_id: Vec<u8>,
-    /// The parent span; empty for an outermost one.
-    #[prost(bytes = "vec", tag = "4")]
-    #[serde(deserialize_with = "id")]
-    pub parent_span_id: Vec<u8>,
-    /// The name.
-    #[prost(string, tag = "5")]
-    #[serde(deserialize_with = "present")]
-    pub name: String,
-    /// Start time, in nanoseconds since the Unix epoch; 0 if unknown.
-    #[prost(fixed64, tag = "7")]
-    #[serde(deserialize_with = "nanoseconds")]
-    pub start_time_unix_nano: u64,
-    /// End time.
-    #[prost(fixed64, tag = "8")]
-    #[serde(deserialize_with = "nanoseconds")]
-    pub end_time_unix_nano: u64,
-    /// The attributes.
-    #[prost(message, repeated, tag = "9")]
-    #[serde(deserialize_with = "present")]
-    pub attributes: Vec<KeyValue>,
-    /// The events.
-    #[prost(message, repeated, tag = "11")]
-    #[serde(deserialize_with = "present")]
-    pub events: Vec<Event>,
-    /// The status.
-    #[prost(message, optional, tag = "15")]
-    pub status: Option<Status>,
-}
+    ScopeSpans {
+        spans: Vec<Span> = "present" (message, repeated, tag = "2"),
+    }
 
-/// An event in a span.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Event {
-    /// The name.
-    #[prost(string, tag = "2")]
-    #[serde(deserialize_with = "present")]
-    pub name: String,
-    /// The attributes.
-    #[prost(message, repeated, tag = "3")]
-    #[serde(deserialize_with = "present")]
-    pub attributes: Vec<KeyValue>,
-}
+    Span {
+        /// The id of its trace: 16 bytes.
+        trace_id: Vec<u8> = "id" (bytes = "vec", tag = "1"),
+        /// The id: 8 bytes.
+        span_id: Vec<u8> = "id" (bytes = "vec", tag = "2"),
+        /// The parent span; empty for an outermost one.
+        parent_span_id: Vec<u8> = "id" (bytes = "vec", tag = "4"),
+        name: String = "present" (string, tag = "5"),
+        /// Start time, in nanoseconds since the Unix epoch; 0 if unknown.
+        start_time_unix_nano: u64 = "nanoseconds" (fixed64, tag = "7"),
+        end_time_unix_nano: u64 = "nanoseconds" (fixed64, tag = "8"),
+        attributes: Vec<KeyValue> = "present" (message, repeated, tag = "9"),
+        events: Vec<Event> = "present" (message, repeated, tag = "11"),
+        status: Option<Status> = "present" (message, optional, tag = "15"),
+    }
 
-/// The status of a span.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Status {
-    /// The error message.
-    #[prost(string, tag = "2")]
-    #[serde(deserialize_with = "present")]
-    pub message: String,
-    /// 2 for an error.
-    #[prost(int32, tag = "3")]
-    #[serde(deserialize_with = "status_code")]
-    pub code: i32,
+    Event {
+        name: String = "present" (string, tag = "2"),
+        attributes: Vec<KeyValue> = "present" (message, repeated, tag = "3"),
+    }
+
+    Status {
+        message: String = "present" (string, tag = "2"),
+        code: i32 = "status_code" (int32, tag = "3"),
+    }
+
+    /// A request to `/v1/logs`.
+    LogsRequest {
+        resource_logs: Vec<ResourceLogs> = "present" (message, repeated, tag = "1"),
+    }
+
+    ResourceLogs {
+        scope_logs: Vec<ScopeLogs> = "present" (message, repeated, tag = "2"),
+    }
+
+    ScopeLogs {
+        log_records: Vec<LogRecord> = "present" (message, repeated, tag = "2"),
+    }
+
+    LogRecord {
+        /// Time of the record, in nanoseconds since the Unix epoch.
+        time_unix_nano: u64 = "nanoseconds" (fixed64, tag = "1"),
+        body: Option<AnyValue> = "present" (message, optional, tag = "5"),
+        attributes: Vec<KeyValue> = "present" (message, repeated, tag = "6"),
+        trace_id: Vec<u8> = "id" (bytes = "vec", tag = "9"),
+        span_id: Vec<u8> = "id" (bytes = "vec", tag = "10"),
+        event_name: String = "present" (string, tag = "12"),
+    }
+
+    /// A request to `/v1/metrics`.
+    MetricsRequest {
+        resource_metrics: Vec<ResourceMetrics> = "present" (message, repeated, tag = "1"),
+    }
+
+    ResourceMetrics {
+        resource: Option<Resource> = "present" (message, optional, tag = "1"),
+        scope_metrics: Vec<ScopeMetrics> = "present" (message, repeated, tag = "2"),
+    }
+
+    ScopeMetrics {
+        metrics: Vec<Metric> = "present" (message, repeated, tag = "2"),
+    }
+
+    Metric {
+        name: String = "present" (string, tag = "1"),
+        sum: Option<Sum> = "present" (message, optional, tag = "7"),
+    }
+
+    Sum {
+        data_points: Vec<NumberPoint> = "present" (message, repeated, tag = "1"),
+        aggregation_temporality: i32 = "temporality" (int32, tag = "2"),
+    }
+
+    NumberPoint {
+        attributes: Vec<KeyValue> = "present" (message, repeated, tag = "7"),
+        /// Start of the counting, in nanoseconds since the Unix epoch.
+        start_time_unix_nano: u64 = "nanoseconds" (fixed64, tag = "2"),
+        time_unix_nano: u64 = "nanoseconds" (fixed64, tag = "3"),
+        as_double: Option<f64> = "fraction" (double, optional, tag = "4"),
+        as_int: Option<i64> = "whole" (sfixed64, optional, tag = "6"),
+    }
+
+    KeyValue {
+        key: String = "present" (string, tag = "1"),
+        value: Option<AnyValue> = "present" (message, optional, tag = "2"),
+    }
+
+    List {
+        values: Vec<AnyValue> = "present" (message, repeated, tag = "1"),
+    }
+
+    Mapping {
+        values: Vec<KeyValue> = "present" (message, repeated, tag = "1"),
+    }
 }
 
 impl Status {
-    /// The status code of an error.
     pub const ERROR: i32 = 2;
 }
 
-/// A request to `/v1/logs`.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct LogsRequest {
-    /// The records, by program.
-    #[prost(message, repeated, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub resource_logs: Vec<ResourceLogs>,
-}
-
-/// The records of one program.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ResourceLogs {
-    /// The records, by library.
-    #[prost(message, repeated, tag = "2")]
-    #[serde(deserialize_with = "present")]
-    pub scope_logs: Vec<ScopeLogs>,
-}
-
-/// The records of one library.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ScopeLogs {
-    /// The records.
-    #[prost(message, repeated, tag = "2")]
-    #[serde(deserialize_with = "present")]
-    pub log_records: Vec<LogRecord>,
-}
-
-/// A log record.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct LogRecord {
-    /// Time of the record, in nanoseconds since the Unix epoch.
-    #[prost(fixed64, tag = "1")]
-    #[serde(deserialize_with = "nanoseconds")]
-    pub time_unix_nano: u64,
-    /// The body.
-    #[prost(message, optional, tag = "5")]
-    pub body: Option<AnyValue>,
-    /// The attributes.
-    #[prost(message, repeated, tag = "6")]
-    #[serde(deserialize_with = "present")]
-    pub attributes: Vec<KeyValue>,
-    /// The id of its trace.
-    #[prost(bytes = "vec", tag = "9")]
-    #[serde(deserialize_with = "id")]
-    pub trace_id: Vec<u8>,
-    /// The id of its span.
-    #[prost(bytes = "vec", tag = "10")]
-    #[serde(deserialize_with = "id")]
-    pub span_id: Vec<u8>,
-    /// The name of its event.
-    #[prost(string, tag = "12")]
-    #[serde(deserialize_with = "present")]
-    pub event_name: String,
-}
-
-/// A request to `/v1/metrics`.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct MetricsRequest {
-    /// The metrics, by program.
-    #[prost(message, repeated, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub resource_metrics: Vec<ResourceMetrics>,
-}
-
-/// The metrics of one program.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ResourceMetrics {
-    /// The program.
-    #[prost(message, optional, tag = "1")]
-    pub resource: Option<Resource>,
-    /// The metrics, by library.
-    #[prost(message, repeated, tag = "2")]
-    #[serde(deserialize_with = "present")]
-    pub scope_metrics: Vec<ScopeMetrics>,
-}
-
-/// The metrics of one library.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ScopeMetrics {
-    /// The metrics.
-    #[prost(message, repeated, tag = "2")]
-    #[serde(deserialize_with = "present")]
-    pub metrics: Vec<Metric>,
-}
-
-/// A metric.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Metric {
-    /// The name.
-    #[prost(string, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub name: String,
-    /// The values, if it is a sum.
-    #[prost(message, optional, tag = "7")]
-    pub sum: Option<Sum>,
-}
-
-/// The values of a sum.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Sum {
-    /// The values.
-    #[prost(message, repeated, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub data_points: Vec<NumberPoint>,
-    /// 1 if each value is the increment since the previous one, 2 if it is the total.
-    #[prost(int32, tag = "2")]
-    #[serde(deserialize_with = "temporality")]
-    pub aggregation_temporality: i32,
-}
-
 impl Sum {
-    /// The temporality of increments.
     pub(crate) const DELTA: i32 = 1;
 }
 
-/// A value of a metric.
 #[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct NumberPoint {
-    /// The attributes of its series.
-    #[prost(message, repeated, tag = "7")]
-    #[serde(deserialize_with = "present")]
-    pub attributes: Vec<KeyValue>,
-    /// Start of the counting, in nanoseconds since the Unix epoch.
-    #[prost(fixed64, tag = "2")]
-    #[serde(deserialize_with = "nanoseconds")]
-    pub start_time_unix_nano: u64,
-    /// Time of the value.
-    #[prost(fixed64, tag = "3")]
-    #[serde(deserialize_with = "nanoseconds")]
-    pub time_unix_nano: u64,
-    /// The value of a floating-point metric.
-    #[prost(double, optional, tag = "4")]
-    #[serde(deserialize_with = "fraction")]
-    pub as_double: Option<f64>,
-    /// The value of an integer metric.
-    #[prost(sfixed64, optional, tag = "6")]
-    #[serde(deserialize_with = "whole")]
-    pub as_int: Option<i64>,
-}
-
-/// An attribute.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct KeyValue {
-    /// The name.
-    #[prost(string, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub key: String,
-    /// The value.
-    #[prost(message, optional, tag = "2")]
-    pub value: Option<AnyValue>,
-}
-
-/// A value of an attribute.
-#[derive(Clone, PartialEq, Message)]
+#[serde(from = "Members")]
 pub struct AnyValue {
     /// The value; `None` if it is empty.
     #[prost(oneof = "OtelValue", tags = "1, 2, 3, 4, 5, 6, 7")]
     pub held: Option<OtelValue>,
 }
 
-/// The content of a value.
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub enum OtelValue {
-    /// A string.
     #[prost(string, tag = "1")]
     Text(String),
-    /// A boolean.
     #[prost(bool, tag = "2")]
     Truth(bool),
-    /// An integer.
     #[prost(int64, tag = "3")]
     Whole(i64),
-    /// A floating-point number.
     #[prost(double, tag = "4")]
     Fraction(f64),
-    /// A list.
     #[prost(message, tag = "5")]
     List(List),
-    /// A mapping.
     #[prost(message, tag = "6")]
     Mapping(Mapping),
     /// Bytes; in JSON the string that encodes them.
@@ -325,97 +171,57 @@ pub enum OtelValue {
     Bytes(Vec<u8>),
 }
 
-/// A list of values.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(default)]
-pub struct List {
-    /// The values.
-    #[prost(message, repeated, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub values: Vec<AnyValue>,
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Members {
+    string_value: Option<String>,
+    bool_value: Option<bool>,
+    #[serde(deserialize_with = "whole")]
+    int_value: Option<i64>,
+    #[serde(deserialize_with = "fraction")]
+    double_value: Option<f64>,
+    array_value: Option<List>,
+    kvlist_value: Option<Mapping>,
+    bytes_value: Option<String>,
 }
 
-/// A mapping of values.
-#[derive(Clone, PartialEq, Message, Deserialize)]
-#[serde(default)]
-pub struct Mapping {
-    /// The members.
-    #[prost(message, repeated, tag = "1")]
-    #[serde(deserialize_with = "present")]
-    pub values: Vec<KeyValue>,
-}
-
-impl<'de> Deserialize<'de> for AnyValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AnyValue, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = AnyValue;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a value such as {\"stringValue\": \"text\"}")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<AnyValue, M::Error> {
-                let mut held = None;
-                while let Some(name) = members.next_key::<String>()? {
-                    held = match name.as_str() {
-                        "stringValue" => members.next_value::<Option<String>>()?.map(OtelValue::Text),
-                        "boolValue" => members.next_value::<Option<bool>>()?.map(OtelValue::Truth),
-                        "intValue" => {
-                            whole(members.next_value::<Value>()?).map_err(M::Error::custom)?.map(OtelValue::Whole)
-                        }
-                        "doubleValue" => {
-                            fraction(members.next_value::<Value>()?).map_err(M::Error::custom)?.map(OtelValue::Fraction)
-                        }
-                        "arrayValue" => members.next_value::<Option<List>>()?.map(OtelValue::List),
-                        "kvlistValue" => members.next_value::<Option<Mapping>>()?.map(OtelValue::Mapping),
-                        "bytesValue" => {
-                            members.next_value::<Option<String>>()?.map(|it| OtelValue::Bytes(it.into_bytes()))
-                        }
-                        _ => {
-                            members.next_value::<IgnoredAny>()?;
-                            held
-                        }
-                    };
-                }
-                Ok(AnyValue { held })
-            }
-        }
-        deserializer.deserialize_map(Members)
+impl From<Members> for AnyValue {
+    fn from(members: Members) -> AnyValue {
+        let held = (members.string_value.map(OtelValue::Text))
+            .or(members.bool_value.map(OtelValue::Truth))
+            .or(members.int_value.map(OtelValue::Whole))
+            .or(members.double_value.map(OtelValue::Fraction))
+            .or(members.array_value.map(OtelValue::List))
+            .or(members.kvlist_value.map(OtelValue::Mapping))
+            .or(members.bytes_value.map(|text| OtelValue::Bytes(text.into_bytes())));
+        AnyValue { held }
     }
 }
 
 /// The response to a request: empty if everything was accepted.
 #[derive(Clone, PartialEq, Message)]
 pub struct Response {
-    /// The rejected part.
     #[prost(message, optional, tag = "1")]
     pub partial_success: Option<PartialSuccess>,
 }
 
-/// The rejected part of a request.
 #[derive(Clone, PartialEq, Message)]
 pub struct PartialSuccess {
-    /// The number of rejected spans, records or points.
     #[prost(int64, tag = "1")]
     pub rejected: i64,
-    /// The reason.
     #[prost(string, tag = "2")]
     pub error_message: String,
 }
 
-/// The reason for refusing a request.
 #[derive(Clone, PartialEq, Message, serde::Serialize)]
 pub struct Refusal {
     /// The code of gRPC.
     #[prost(int32, tag = "1")]
     pub code: i32,
-    /// The reason.
     #[prost(string, tag = "2")]
     pub message: String,
 }
 
-/// Reads a number that may be written as a string, or `null`.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Number>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Number(number) => Ok(Some(number)),
@@ -441,7 +247,6 @@ fn fraction<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D
     Ok(number(deserializer)?.and_then(|number| number.as_f64()))
 }
 
-/// Reads a value that may be `null`.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(deserializer: D) -> Result<T, D::Error> {
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
@@ -461,7 +266,6 @@ fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|[high, low]| Some(digit(*high)? * 16 + digit(*low)?)).collect()
 }
 
-/// Reads a code by its number or its name.
 fn code<'de, D: Deserializer<'de>>(deserializer: D, names: &[(&str, i32)]) -> Result<i32, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let named = value.as_str().and_then(|name| names.iter().find(|(known, _)| *known == name));

@@ -5,21 +5,16 @@ use std::ops::Range;
 use crate::mask::shown;
 use speclens_yaml::Pointer;
 
-/// A related place of a verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Related {
-    /// The description of the place.
     pub message: String,
-    /// The place.
     pub at: RelatedPlace,
 }
 
-/// The place of something related to a verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RelatedPlace {
     /// In the file of the claim, relative to the claim.
     Claim(Pointer),
-    /// In another file, as it was when it was observed.
     File(FilePlace),
 }
 
@@ -28,7 +23,6 @@ pub enum RelatedPlace {
 pub struct FilePlace {
     /// The file, relative to the base directory of the suite's paths, or absolute.
     pub path: String,
-    /// The node, if the file is a tree.
     pub node: Option<Pointer>,
     /// The part of a line; `None` for the file as a whole.
     pub line_part: Option<LinePart>,
@@ -41,7 +35,6 @@ pub struct LinePart {
     pub line: usize,
     /// The columns, from 0, in UTF-16 units.
     pub columns: Range<usize>,
-    /// The whole line, or the beginning of a very long one.
     pub text: String,
 }
 
@@ -49,17 +42,14 @@ pub struct LinePart {
 const MAX_LINE_BYTES: usize = 4096;
 
 impl Related {
-    /// Returns a place in the claim.
     pub fn in_claim(message: impl Into<String>, at: Pointer) -> Related {
         Related { message: message.into(), at: RelatedPlace::Claim(at) }
     }
 
-    /// Returns a place in another file.
     pub fn in_file(message: impl Into<String>, at: FilePlace) -> Related {
         Related { message: message.into(), at: RelatedPlace::File(at) }
     }
 
-    /// Returns all its texts.
     pub(super) fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         let (path, line) = match &mut self.at {
             RelatedPlace::Claim(_) => (None, None),
@@ -72,7 +62,6 @@ impl Related {
 }
 
 impl FilePlace {
-    /// Returns a file as a whole.
     pub fn whole(path: impl Into<String>) -> FilePlace {
         FilePlace { path: path.into(), node: None, line_part: None }
     }
@@ -82,7 +71,6 @@ impl FilePlace {
         FilePlace { line_part: Some(LinePart::of(text, range)), ..FilePlace::whole(path) }
     }
 
-    /// Returns the same place, if the text begins after this many lines of the file.
     pub fn behind(mut self, lines: usize) -> FilePlace {
         self.line_part.iter_mut().for_each(|line_part| line_part.line += lines);
         self

@@ -5,7 +5,6 @@ use speclens_yaml::Pointer;
 use super::{FailureCode, FilePlace, Mismatch, Outcome, Related, Verdict};
 use crate::seen::{Found, Proof, Seen, Why};
 
-/// Maximum number of related locations of a verdict.
 const MAX_RELATED: usize = 20;
 
 /// The result of a claim. A row that passes or fails needs the [`Proof`] that nothing unobserved can change it.
@@ -38,12 +37,10 @@ impl Row {
         Row(Box::new(Verdict { at, kind: "", label, code: None, score: None, outcome, related }))
     }
 
-    /// The claim holds.
     pub fn pass(at: impl Into<Part>, _: Proof) -> Row {
         Row::new(at, Outcome::Pass)
     }
 
-    /// The claim does not hold.
     pub fn fail(at: impl Into<Part>, _: Proof, mismatch: Mismatch) -> Row {
         Row::new(at, Outcome::Fail(mismatch))
     }
@@ -58,7 +55,6 @@ impl Row {
         Row::new(at, Outcome::Fail(mismatch))
     }
 
-    /// It is not known whether the claim holds.
     pub fn not_known(at: impl Into<Part>, why: Why) -> Row {
         Row::new(at, why.into())
     }
@@ -99,7 +95,6 @@ impl Row {
         self.0.outcome.message()
     }
 
-    /// Returns the verdict under the names that the format's report gives it.
     pub fn named(self, kind: &'static str, label: impl Into<String>) -> Verdict {
         Verdict { kind, label: label.into(), ..*self.0 }
     }
@@ -109,12 +104,10 @@ impl Row {
         self
     }
 
-    /// Returns the row with another reason why it is not known.
     pub fn instead(self, why: Why) -> Row {
         self.with(|verdict| verdict.instead(why.into()))
     }
 
-    /// Returns the row at another part.
     pub fn moved_to(self, at: impl Into<Part>) -> Row {
         self.with(|verdict| Verdict { at: at.into().0, ..verdict })
     }
@@ -124,27 +117,22 @@ impl Row {
         self.with(|verdict| Verdict { at: part.into().0.join(&verdict.at), ..verdict })
     }
 
-    /// Returns the row at a part of its part.
     pub fn below(self, at: &Pointer) -> Row {
         self.with(|verdict| Verdict { at: verdict.at.join(at), ..verdict })
     }
 
-    /// Returns the row at an item of its part.
     pub fn at_item(self, index: usize) -> Row {
         self.below(&Pointer::root().index(index))
     }
 
-    /// Returns the row at a member of its part.
     pub fn at_key(self, key: &str) -> Row {
         self.below(&Pointer::root().key(key))
     }
 
-    /// Returns the row with the tool's failure code and score.
     pub fn rated(self, code: Option<FailureCode>, score: Option<f64>) -> Row {
         self.with(|verdict| verdict.rated(code, score))
     }
 
-    /// Returns the row with the first few of these locations, if the claim does not hold.
     pub fn relating(self, related: impl IntoIterator<Item = Related>) -> Row {
         self.with(|mut verdict| {
             if verdict.outcome.mismatch().is_some() {
@@ -154,12 +142,10 @@ impl Row {
         })
     }
 
-    /// Returns the row with the first few of these locations in other files, if the claim does not hold.
     pub fn with_places(self, places: impl IntoIterator<Item = (String, FilePlace)>) -> Row {
         self.relating(places.into_iter().map(|(message, place)| Related::in_file(message, place)))
     }
 
-    /// Returns the row with the location in another file that made it pass.
     pub fn found_at(self, message: &str, place: Option<FilePlace>) -> Row {
         self.with(|mut verdict| {
             if verdict.outcome == Outcome::Pass {
@@ -176,9 +162,7 @@ impl From<Why> for Row {
     }
 }
 
-/// Places the reason why a value is not known.
 pub trait At<T> {
-    /// Returns the value, or the row at this part with the reason why there is none.
     fn at(self, part: impl Into<Part>) -> Result<T, Row>;
 }
 
@@ -189,18 +173,15 @@ impl<T> At<T> for Seen<T> {
 }
 
 impl Verdict {
-    /// Returns the worst outcome of several claims, and the proof that it is.
     pub fn worst(verdicts: &[Verdict]) -> Option<(&Outcome, Proof)> {
         let outcomes = verdicts.iter().map(|verdict| &verdict.outcome);
         outcomes.max_by_key(|outcome| outcome.status()).map(|outcome| (outcome, Proof::made()))
     }
 
-    /// Returns the verdict of a claim as a whole.
     pub fn of(kind: &'static str, label: impl Into<String>, outcome: Outcome) -> Verdict {
         Row::new("", outcome).named(kind, label)
     }
 
-    /// Returns the verdict with the tool's failure code and score.
     pub fn rated(self, code: Option<FailureCode>, score: Option<f64>) -> Verdict {
         Verdict { code, score, ..self }
     }

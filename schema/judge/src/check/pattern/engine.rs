@@ -3,59 +3,74 @@
 use std::{
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::OnceLock,
 };
 
-use super::{PatternError, StepLimit, untranslatable};
+/// The reason why a pattern cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternError {
+    pub kind: PatternErrorKind,
+    /// The byte of the pattern where the problem begins.
+    pub at: usize,
+    /// The problem, as a lower-case sentence without a final period.
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatternErrorKind {
+    Invalid,
+    /// It is not valid in the versions of ECMAScript that most programs run on, and may be valid in the newest.
+    TooNew,
+    /// It may be valid, and cannot be translated with the same meaning or within bounds.
+    Untranslatable,
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for PatternError {}
+
+pub(super) fn untranslatable(message: String) -> PatternError {
+    PatternError { kind: PatternErrorKind::Untranslatable, at: 0, message }
+}
+
+/// The search was stopped because it took too many steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepLimit;
 
 /// Maximum size in bytes of a compiled program.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// Number of states whose program is far below that size, however it is compiled.
-const FEW_STATES: usize = MAX_COMPILED_BYTES / 64 / 4;
-
 /// Numbers of steps of one backtracking search, tried in this order, so a cheap search costs little.
 const STEPS: [usize; 4] = [1 << 14, 1 << 18, 1 << 22, 1 << 25];
 
-/// Maximum number of steps of all searches of one text.
 const MAX_STEPS_PER_TEXT: usize = 1 << 26;
 
-/// A pattern in the syntax of the engines.
 #[derive(Debug)]
 pub(super) enum Engine {
     /// Without look-around and references.
-    Linear {
-        pattern: String,
-        /// Compiled on first use: an editor only needs to know that the pattern can be compiled.
-        compiled: OnceLock<Option<regex::Regex>>,
-    },
-    Backtracking {
-        pattern: String,
-        /// Compiled for the lowest number of steps.
-        compiled: fancy_regex::Regex,
-    },
+    Linear(regex::Regex),
+    Backtracking(String, fancy_regex::Regex),
 }
 
 impl Engine {
-    /// Returns the engine for a pattern, with an upper bound of the number of its states.
-    pub(super) fn new(pattern: String, backtracks: bool, states: usize) -> Result<Engine, PatternError> {
+    pub(super) fn new(pattern: String, backtracks: bool) -> Result<Engine, PatternError> {
         if backtracks {
             let compiled = backtracking(&pattern, STEPS[0]).map_err(|error| untranslatable(reason(&error)))?;
-            return Ok(Engine::Backtracking { pattern, compiled });
+            return Ok(Engine::Backtracking(pattern, compiled));
         }
-        let compiled = OnceLock::new();
-        if states > FEW_STATES {
-            let regex = linear(&pattern).map_err(|error| untranslatable(too_complex(&error)))?;
-            compiled.get_or_init(|| Some(regex));
-        }
-        Ok(Engine::Linear { pattern, compiled })
+        let builder = &mut regex::RegexBuilder::new(&pattern);
+        let compiled = builder.size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build();
+        compiled.map(Engine::Linear).map_err(|error| untranslatable(too_complex(&error)))
     }
 
     /// Returns whether look-around or references may depend on characters anywhere.
     pub(super) fn backtracks(&self) -> bool {
         match self {
-            Engine::Linear { .. } => false,
-            Engine::Backtracking { .. } => true,
+            Engine::Linear(_) => false,
+            Engine::Backtracking(..) => true,
         }
     }
 
@@ -63,11 +78,8 @@ impl Engine {
     pub(super) fn find(&self, text: &str, at: usize, steps: &mut usize) -> Result<Option<(usize, usize)>, StepLimit> {
         // Both engines build on one that is known to panic on rare patterns.
         let found = catch_unwind(AssertUnwindSafe(|| match self {
-            Engine::Linear { pattern, compiled } => {
-                let regex = compiled.get_or_init(|| linear(pattern).ok()).as_ref().ok_or(StepLimit)?;
-                Ok(regex.find_at(text, at).map(|found| (found.start(), found.end())))
-            }
-            Engine::Backtracking { pattern, compiled } => backtrack(pattern, compiled, text, at, steps),
+            Engine::Linear(regex) => Ok(regex.find_at(text, at).map(|found| (found.start(), found.end()))),
+            Engine::Backtracking(pattern, compiled) => backtrack(pattern, compiled, text, at, steps),
         }));
         found.unwrap_or(Err(StepLimit))
     }
@@ -99,10 +111,6 @@ fn backtrack(
     Err(StepLimit)
 }
 
-fn linear(pattern: &str) -> Result<regex::Regex, regex::Error> {
-    regex::RegexBuilder::new(pattern).size_limit(MAX_COMPILED_BYTES).dfa_size_limit(MAX_COMPILED_BYTES).build()
-}
-
 fn backtracking(pattern: &str, limit: usize) -> Result<fancy_regex::Regex, fancy_regex::Error> {
     fancy_regex::RegexBuilder::new(pattern)
         .backtrack_limit(limit)
@@ -123,40 +131,4 @@ fn reason(error: &fancy_regex::Error) -> String {
 fn too_complex(error: &dyn fmt::Display) -> String {
     let text = error.to_string();
     format!("the pattern is too complex: {}", text.lines().next_back().unwrap_or_default().trim())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Engine, linear};
-    use crate::check::pattern::reader::{Flags, Language, read};
-
-    /// A pattern that is compiled on first use can be compiled, and one that cannot is refused at once.
-    #[test]
-    fn pattern_compiled_on_first_use_is_small() {
-        let (mut small, mut refused) = (0, 0);
-        for part in ["a", "é", ".", r"\w", r"\W", r"\d", "[^a]", "(ab|cd)", "[a-zé]", r"\b", "x*", ".+", "a?", r"\s"]
-        {
-            for count in [1, 2, 5, 10, 20, 50, 100, 500, 2000] {
-                for pattern in
-                    [part.repeat(count), format!("(?:{part}){{{count}}}"), format!("(?:(?:{part}){{{count}}}){{10}}")]
-                {
-                    for language in [Language::Ecmascript, Language::Python] {
-                        let flags = Flags { ignore_case: count % 2 == 0, ..Flags::default() };
-                        let Ok(read) = read(&pattern, language, flags) else { continue };
-                        match (Engine::new(read.text.clone(), false, read.whole.states), linear(&read.text)) {
-                            (Ok(engine), Ok(_)) => {
-                                let is_lazy =
-                                    matches!(&engine, Engine::Linear { compiled, .. } if compiled.get().is_none());
-                                small += usize::from(is_lazy);
-                                assert!(engine.find("ab", 0, &mut 0).is_ok());
-                            }
-                            (Err(_), Err(_)) => refused += 1,
-                            (found, expected) => panic!("{part} {count}: {found:?} {expected:?}"),
-                        }
-                    }
-                }
-            }
-        }
-        assert!(small > 100 && refused > 20, "{small} {refused}");
-    }
 }

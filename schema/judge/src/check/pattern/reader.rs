@@ -1,88 +1,58 @@
 //! Reads a pattern of either language, and writes it in the syntax of the engines.
+//!
+//! What hardly anybody writes is refused as not supported, so what it finds is unknown: octal codes, conditional and
+//! atomic groups, references to groups that may take no part in a match.
 
 mod escapes;
-mod groups;
 
 use std::fmt::Write;
 
 use super::{
-    PatternError, PatternErrorKind,
-    set::{ANY, BOUNDARIES, NEVER, Set, character, exact_boundaries, literal},
+    engine::{PatternError, PatternErrorKind},
+    set::{ANY, BOUNDARIES, Flags, Language, Set, character, exact_boundaries, literal},
 };
-use groups::{Group, named_groups};
 
-/// Maximum nesting of groups.
 const MAX_DEPTH: usize = 48;
 
-/// Maximum bound of a repetition.
 const MAX_REPEAT: u64 = 100_000;
 
-/// A language of patterns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    /// ECMAScript without the `u` flag, Annex B included, over UTF-16 units.
-    Ecmascript,
-    /// Python's `re`.
-    Python,
-}
-
-/// Flags that hold for a part of a pattern.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Flags {
-    pub(super) ascii: bool,
-    pub(super) ignore_case: bool,
-    pub(super) lines: bool,
-    pub(super) dot_all: bool,
-    pub(super) verbose: bool,
-}
-
-/// A pattern that was read.
 #[derive(Debug)]
 pub(super) struct Read {
-    /// The pattern in the syntax of the engines.
     pub(super) text: String,
     /// Whether only the backtracking engine can search for it.
     pub(super) backtracks: bool,
-    /// Whether characters next to a match, or in it, decide about word boundaries.
     pub(super) has_boundary: bool,
-    pub(super) whole: Part,
+    pub(super) can_be_empty: bool,
 }
 
-/// A part of a pattern.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part {
+struct Part {
     text: String,
-    /// Minimum number of characters that it matches.
-    pub(super) least: u64,
+    least: u64,
     /// Maximum number of characters; `None` if there is none.
     most: Option<u64>,
-    /// Upper bound of the number of states of its program.
-    pub(super) states: usize,
-    /// Whether it matches the empty string at the beginning of every text.
-    pub(super) is_empty_anywhere: bool,
-    /// Whether it may try the empty string before something longer.
     prefers_empty: bool,
-    /// Whether a quantifier may follow.
     may_repeat: bool,
 }
 
 impl Part {
-    /// Returns a part that matches one character.
-    fn one(text: String, states: usize) -> Part {
-        Part { text, least: 1, most: Some(1), states, may_repeat: true, ..Part::default() }
+    fn one(text: impl Into<String>) -> Part {
+        Part { text: text.into(), least: 1, most: Some(1), may_repeat: true, ..Part::default() }
     }
 
-    /// Returns a part that matches no character, and that depends on those around it.
     fn position(text: &str) -> Part {
-        Part { text: text.to_owned(), most: Some(0), states: 4, ..Part::default() }
-    }
-
-    fn empty() -> Part {
-        Part { is_empty_anywhere: true, may_repeat: true, ..Part::position("") }
+        Part { text: text.to_owned(), most: Some(0), ..Part::default() }
     }
 }
 
-/// Reads a pattern.
+#[derive(Debug)]
+struct Group {
+    name: Option<String>,
+    /// The minimum and the maximum number of characters that it matches; `None` while it is open.
+    width: Option<(u64, Option<u64>)>,
+    is_certain: bool,
+}
+
 pub(super) fn read(pattern: &str, language: Language, flags: Flags) -> Result<Read, PatternError> {
     let (mut letters, mut offsets) = (Vec::with_capacity(pattern.len()), Vec::with_capacity(pattern.len() + 1));
     for (offset, letter) in pattern.char_indices() {
@@ -95,40 +65,28 @@ pub(super) fn read(pattern: &str, language: Language, flags: Flags) -> Result<Re
         offsets.resize(letters.len(), offset);
     }
     offsets.push(pattern.len());
-    let (group_count, names) = match language {
-        Language::Ecmascript => named_groups(&letters),
-        Language::Python => (0, Vec::new()),
-    };
     let flags = Flags { ascii: language == Language::Ecmascript, ..flags };
     let mut reader = Reader {
         language,
         letters,
         offsets,
         flags,
-        group_count,
-        names,
         at: 0,
         depth: 0,
         groups: Vec::new(),
-        references: Vec::new(),
+        looks: 0,
         lookbehinds: 0,
-        negatives: Vec::new(),
         backtracks: false,
         has_boundary: false,
     };
-    reader.leading_flags()?;
+    reader.leading_flags();
     let whole = reader.alternatives()?;
     if reader.peek().is_some() {
         return Err(reader.invalid(reader.at, "unopened `)`"));
     }
-    // ECMAScript forgets a group at the start of each round; the engine keeps the old match.
-    if let Some((_, at)) = reader.references.iter().find(|(group, _)| reader.groups[*group].is_forgotten) {
-        let message = "a reference to a group that a repetition may skip is not supported";
-        return Err(reader.untranslatable(*at, message));
-    }
     let Reader { backtracks, has_boundary, .. } = reader;
-    let text = if backtracks { exact_boundaries(&whole.text) } else { whole.text.clone() };
-    Ok(Read { text, backtracks, has_boundary, whole })
+    let text = if backtracks { exact_boundaries(&whole.text) } else { whole.text };
+    Ok(Read { text, backtracks, has_boundary, can_be_empty: whole.least == 0 })
 }
 
 struct Reader {
@@ -137,20 +95,11 @@ struct Reader {
     /// The byte of the pattern where each letter begins.
     offsets: Vec<usize>,
     flags: Flags,
-    /// The number of groups of an ECMAScript pattern.
-    group_count: usize,
-    /// The names of groups, with their numbers: all of an ECMAScript pattern, and those before this position in Python.
-    names: Vec<(String, usize)>,
     at: usize,
     depth: usize,
-    /// The groups before this position.
     groups: Vec<Group>,
-    /// The index of the group, and the position, of each reference in ECMAScript.
-    references: Vec<(usize, usize)>,
-    /// The number of look-behinds around this position.
+    looks: usize,
     lookbehinds: usize,
-    /// The positions of the negative look-arounds around this position.
-    negatives: Vec<usize>,
     backtracks: bool,
     has_boundary: bool,
 }
@@ -190,59 +139,33 @@ impl Reader {
         let first_group = self.groups.len();
         let mut whole = self.sequence()?;
         while self.eat("|") {
+            self.doubt(first_group);
             let branch = self.sequence()?;
+            self.doubt(first_group);
             whole.prefers_empty |= whole.least == 0 || branch.prefers_empty;
             whole.text = format!("{}|{}", whole.text, branch.text);
             whole.least = whole.least.min(branch.least);
             whole.most = whole.most.zip(branch.most).map(|(one, other)| one.max(other));
-            whole.states = whole.states.saturating_add(branch.states + 2);
-            whole.is_empty_anywhere |= branch.is_empty_anywhere;
-            self.groups[first_group..].iter_mut().for_each(|group| group.is_optional = true);
         }
         Ok(whole)
     }
 
+    fn doubt(&mut self, first_group: usize) {
+        self.groups[first_group..].iter_mut().for_each(|group| group.is_certain = false);
+    }
+
     fn sequence(&mut self) -> Result<Part, PatternError> {
-        let mut whole = Part::empty();
-        loop {
-            self.skip_comments()?;
-            if matches!(self.peek(), None | Some('|' | ')')) {
-                return Ok(whole);
-            }
+        let mut whole = Part { may_repeat: true, ..Part::position("") };
+        while !matches!(self.peek(), None | Some('|' | ')')) {
             let (start, first_group) = (self.at, self.groups.len());
             let atom = self.atom()?;
             let part = self.quantified(atom, start, first_group)?;
             whole.text.push_str(&part.text);
             whole.least = whole.least.saturating_add(part.least);
             whole.most = whole.most.zip(part.most).map(|(one, other)| one.saturating_add(other));
-            whole.states = whole.states.saturating_add(part.states);
-            whole.is_empty_anywhere &= part.is_empty_anywhere;
             whole.prefers_empty |= part.prefers_empty;
         }
-    }
-
-    /// Skips what has no meaning in Python: comments, and white space with the flag `x`.
-    fn skip_comments(&mut self) -> Result<(), PatternError> {
-        loop {
-            let start = self.at;
-            match self.peek() {
-                Some(' ' | '\t'..='\r') if self.flags.verbose => self.at += 1,
-                Some('#') if self.flags.verbose => self.skip_until('\n'),
-                Some('(') if self.is_python() && self.eat("(?#") => {
-                    self.skip_until(')');
-                    if !self.eat(")") {
-                        return Err(self.invalid(start, "unclosed `(`"));
-                    }
-                }
-                _ => return Ok(()),
-            }
-        }
-    }
-
-    fn skip_until(&mut self, end: char) {
-        while self.peek().is_some_and(|letter| letter != end) {
-            self.at += 1;
-        }
+        Ok(whole)
     }
 
     fn atom(&mut self) -> Result<Part, PatternError> {
@@ -254,16 +177,16 @@ impl Reader {
         self.at += 1;
         Ok(match letter {
             '^' if self.flags.lines => Part::position("(?m:^)"),
-            '^' => Part { is_empty_anywhere: true, ..Part::position(r"\A") },
+            '^' => Part::position(r"\A"),
             '$' if self.flags.lines => Part::position("(?m:$)"),
             '$' if self.is_python() => {
                 self.backtracks = true;
                 Part::position(r"(?=\n?\z)")
             }
             '$' => Part::position(r"\z"),
-            '.' if self.flags.dot_all => Part::one(ANY.to_owned(), 128),
-            '.' if self.is_python() => Part::one(r"[^\n]".to_owned(), 128),
-            '.' => Part::one(r"[^\n\r\x{2028}\x{2029}]".to_owned(), 256),
+            '.' if self.flags.dot_all => Part::one(ANY),
+            '.' if self.is_python() => Part::one(r"[^\n]"),
+            '.' => Part::one(r"[^\n\r\x{2028}\x{2029}]"),
             '[' => self.class(start)?,
             '(' => self.group(start)?,
             '\\' => self.escape(start)?,
@@ -274,11 +197,11 @@ impl Reader {
     /// Returns the part for a character that matches only itself.
     fn letter(&self, letter: char) -> Part {
         if !self.flags.ignore_case || !letter.is_alphabetic() {
-            return Part::one(literal(letter), letter.len_utf8());
+            return Part::one(literal(letter));
         }
         let mut set = Set::default();
         set.add(self.language, self.flags, letter.into(), letter.into());
-        Part::one(set.written(false), set.states)
+        Part::one(set.written(false))
     }
 
     fn boundary(&mut self, letter: char) -> Part {
@@ -289,7 +212,6 @@ impl Reader {
         Part::position(if letter == 'B' { opposite } else { boundary })
     }
 
-    /// Returns the bounds of the quantifier at this position, and its length.
     fn quantifier(&self) -> Option<(u64, Option<u64>, usize)> {
         match self.peek()? {
             '*' => Some((0, None, 1)),
@@ -316,9 +238,7 @@ impl Reader {
         Some((min, max, length + 2))
     }
 
-    /// Reads a quantifier after a part, if there is one.
     fn quantified(&mut self, atom: Part, start: usize, first_group: usize) -> Result<Part, PatternError> {
-        self.skip_comments()?;
         let at = self.at;
         let Some((min, max, length)) = self.quantifier() else { return Ok(atom) };
         if !atom.may_repeat {
@@ -331,44 +251,20 @@ impl Reader {
             return Err(self.untranslatable(at, format!("a repetition of more than {MAX_REPEAT} is not supported")));
         }
         self.at += length;
-        let suffix = if self.eat("?") {
-            "?"
-        } else if self.is_python() && self.eat("+") {
-            self.backtracks = true;
-            "+"
-        } else {
-            ""
-        };
-        self.skip_comments()?;
+        let suffix = if self.eat("?") { "?" } else { "" };
+        if self.is_python() && self.peek() == Some('+') {
+            return Err(self.untranslatable(at, "a possessive repetition is not supported"));
+        }
         if self.quantifier().is_some() {
             return Err(self.invalid(self.at, "a repetition cannot be repeated: put it in `(?:…)`"));
         }
-        let is_loop = max.is_none_or(|max| max > 1);
-        for group in &mut self.groups[first_group..] {
-            group.is_forgotten |= is_loop && group.is_optional;
-            group.is_optional |= is_loop || min == 0;
+        if atom.most == Some(0) || max == Some(0) {
+            return Err(self.untranslatable(start, "a repetition that matches no characters is not supported"));
+        }
+        if min == 0 {
+            self.doubt(first_group);
         }
         let varies = max.is_none_or(|max| max > min);
-        let repeated = Part {
-            least: atom.least.saturating_mul(min),
-            is_empty_anywhere: atom.is_empty_anywhere || min == 0,
-            prefers_empty: atom.prefers_empty || suffix == "?" && varies,
-            states: atom.states.saturating_add(2).saturating_mul(max.unwrap_or(min).saturating_add(1) as usize),
-            ..Part::default()
-        };
-        if atom.most == Some(0) || max == Some(0) {
-            // Matching an empty part again changes nothing, and the engine does not repeat look-around. In ECMAScript
-            // an optional round must match something.
-            let never = max == Some(0) || !self.is_python() && min == 0;
-            let text = match (min, suffix) {
-                _ if never => format!("(?:{NEVER}(?:{})|)", atom.text),
-                (0, "?") => format!("(?:|{})", atom.text),
-                (0, "+") => format!("(?>{}|)", atom.text),
-                (0, _) => format!("(?:{}|)", atom.text),
-                _ => format!("(?:{})", atom.text),
-            };
-            return Ok(Part { text, most: Some(0), ..repeated });
-        }
         // An empty round is undone, and the next alternative is tried. The engines end the loop there, which is the same
         // unless a later alternative matches more.
         if varies && atom.least == 0 && atom.prefers_empty {
@@ -385,7 +281,157 @@ impl Reader {
             (min, Some(max)) => write!(text, "{{{min},{max}}}"),
         };
         text.push_str(suffix);
-        let most = atom.most.zip(max).and_then(|(most, max)| most.checked_mul(max));
-        Ok(Part { text, most, ..repeated })
+        Ok(Part {
+            text,
+            least: atom.least.saturating_mul(min),
+            most: atom.most.zip(max).and_then(|(most, max)| most.checked_mul(max)),
+            prefers_empty: atom.prefers_empty || suffix == "?" && varies,
+            may_repeat: false,
+        })
+    }
+
+    /// Reads a group; its `(` has been read.
+    fn group(&mut self, start: usize) -> Result<Part, PatternError> {
+        const LOOKS: [(&str, bool); 4] = [("?=", false), ("?!", false), ("?<=", true), ("?<!", true)];
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("groups are nested more than {MAX_DEPTH} levels deep");
+            return Err(self.untranslatable(start, message));
+        }
+        let part = if let Some((opening, is_behind)) = LOOKS.into_iter().find(|(text, _)| self.eat(text)) {
+            self.look(start, opening, is_behind)
+        } else if self.eat("?:") {
+            self.enclosed(start, "(?:")
+        } else if self.eat(if self.is_python() { "?P<" } else { "?<" }) {
+            let name = self.name(start, '>')?;
+            if self.number_of(&name).is_some() {
+                let kind = if self.is_python() { PatternErrorKind::Invalid } else { PatternErrorKind::TooNew };
+                return Err(self.error(kind, start, format!("duplicate group name `{name}`")));
+            }
+            self.capture(start, Some(name))
+        } else if self.is_python() && self.eat("?P=") {
+            let name = self.name(start, ')')?;
+            match self.number_of(&name) {
+                Some(group) => self.reference(start, group),
+                None => Err(self.invalid(start, format!("no group before this position is named `{name}`"))),
+            }
+        } else if self.eat("?") {
+            Err(self.unknown_group(start))
+        } else {
+            self.capture(start, None)
+        };
+        self.depth -= 1;
+        part
+    }
+
+    fn enclosed(&mut self, start: usize, opening: &str) -> Result<Part, PatternError> {
+        let body = self.alternatives()?;
+        if !self.eat(")") {
+            return Err(self.invalid(start, "unclosed `(`"));
+        }
+        Ok(Part { text: format!("{opening}{})", body.text), may_repeat: true, ..body })
+    }
+
+    fn capture(&mut self, start: usize, name: Option<String>) -> Result<Part, PatternError> {
+        let index = self.groups.len();
+        self.groups.push(Group { name, width: None, is_certain: self.looks == 0 });
+        let body = self.enclosed(start, "(")?;
+        self.groups[index].width = Some((body.least, body.most));
+        Ok(body)
+    }
+
+    fn look(&mut self, start: usize, opening: &str, is_behind: bool) -> Result<Part, PatternError> {
+        self.backtracks = true;
+        self.looks += 1;
+        self.lookbehinds += usize::from(is_behind);
+        let body = self.enclosed(start, &format!("({opening}"))?;
+        self.looks -= 1;
+        self.lookbehinds -= usize::from(is_behind);
+        if is_behind && self.is_python() && body.most != Some(body.least) {
+            return Err(self.invalid(start, "a look-behind needs a pattern of fixed length"));
+        }
+        Ok(Part { least: 0, most: Some(0), may_repeat: self.is_python() || !is_behind, ..body })
+    }
+
+    fn unknown_group(&self, start: usize) -> PatternError {
+        const NEVER: &str = "ECMAScript does not support flags inside a pattern, such as `(?i)`";
+        const NEWER: &str = "only newer versions of ECMAScript support flags for a group, such as `(?i:a)`";
+        if self.is_python() {
+            return self.untranslatable(start, "this kind of group, or this place of flags, is not supported");
+        }
+        let is_flag = |letter: &char| matches!(letter, 'i' | 'm' | 's' | '-');
+        let rest = &self.letters[self.at..];
+        match rest.iter().find(|letter| !is_flag(letter)) {
+            _ if !rest.first().is_some_and(is_flag) => self.invalid(start, "unknown kind of group after `(?`"),
+            Some(':') => self.error(PatternErrorKind::TooNew, start, NEWER),
+            _ => self.invalid(start, NEVER),
+        }
+    }
+
+    /// Reads `(?im)` at the beginning of a Python pattern.
+    fn leading_flags(&mut self) {
+        if !self.is_python() || !self.eat("(?") {
+            return;
+        }
+        let mut flags = self.flags;
+        while let Some(letter) = self.peek() {
+            match letter {
+                'a' => flags.ascii = true,
+                'i' => flags.ignore_case = true,
+                'm' => flags.lines = true,
+                's' => flags.dot_all = true,
+                _ => break,
+            }
+            self.at += 1;
+        }
+        if self.at > 2 && self.eat(")") {
+            self.flags = flags;
+        } else {
+            self.at = 0;
+        }
+    }
+
+    fn number_of(&self, name: &str) -> Option<usize> {
+        self.groups.iter().position(|group| group.name.as_deref() == Some(name)).map(|index| index + 1)
+    }
+
+    fn name(&mut self, start: usize, end: char) -> Result<String, PatternError> {
+        let Some(length) = self.letters[self.at..].iter().position(|letter| *letter == end) else {
+            return Err(self.invalid(start, format!("missing `{end}` after the name of a group")));
+        };
+        let name: String = self.letters[self.at..self.at + length].iter().collect();
+        self.at += length + 1;
+        let is_sign = |letter: char| letter == '_' || letter == '$' && !self.is_python();
+        let is_word = !name.starts_with(|letter: char| letter.is_numeric())
+            && name.chars().all(|letter| letter.is_alphanumeric() || is_sign(letter));
+        if name.is_empty() || !is_word {
+            let signs = if self.is_python() { "digits and `_`" } else { "digits, `_` and `$`" };
+            return Err(self.invalid(start, format!("the name of a group must be letters, {signs}")));
+        }
+        Ok(name)
+    }
+
+    fn reference(&mut self, start: usize, number: usize) -> Result<Part, PatternError> {
+        let found = number.checked_sub(1).and_then(|index| self.groups.get(index));
+        // ECMAScript reads a group that took no part as empty, which the engine does not.
+        let may_refer = |group: &Group| self.is_python() || group.is_certain && self.lookbehinds == 0;
+        let (least, most) = match (found, found.and_then(|group| group.width)) {
+            (Some(group), Some(width)) if may_refer(group) => width,
+            (None, _) if self.is_python() => {
+                return Err(self.invalid(start, format!("no group {number} before this position")));
+            }
+            (Some(_), None) if self.is_python() => {
+                return Err(self.invalid(start, format!("group {number} is not closed yet")));
+            }
+            (None, _) => return Err(self.untranslatable(start, "a reference to no group before it is not supported")),
+            (Some(_), _) => {
+                let message = "a reference to a group that may take no part in a match is not supported";
+                return Err(self.untranslatable(start, message));
+            }
+        };
+        self.backtracks = true;
+        let opening = if self.flags.ignore_case { "(?i:" } else { "(?:" };
+        let text = format!(r"{opening}\{number})");
+        Ok(Part { text, least, most, may_repeat: true, ..Part::default() })
     }
 }

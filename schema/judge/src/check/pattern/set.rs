@@ -2,14 +2,28 @@
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
-use super::reader::{Flags, Language};
-use crate::mask::MASK_CHARACTER;
+use crate::evidence::MASK_CHARACTER;
 
-/// Matches every character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    /// ECMAScript without the `u` flag, Annex B included, over UTF-16 units.
+    Ecmascript,
+    /// Python's `re`.
+    Python,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flags {
+    pub(super) ascii: bool,
+    pub(super) ignore_case: bool,
+    pub(super) lines: bool,
+    pub(super) dot_all: bool,
+}
+
 pub(super) const ANY: &str = r"[\x{0}-\x{10FFFF}]";
 
 /// Never matches.
-pub(super) const NEVER: &str = r"[^\x{0}-\x{10FFFF}]";
+const NEVER: &str = r"[^\x{0}-\x{10FFFF}]";
 
 /// The hidden characters: a masked one, and a byte that is not UTF-8.
 const HIDDEN: [char; 2] = [MASK_CHARACTER, char::REPLACEMENT_CHARACTER];
@@ -17,22 +31,13 @@ const HIDDEN: [char; 2] = [MASK_CHARACTER, char::REPLACEMENT_CHARACTER];
 const ASCII_WORD: &str = "A-Za-z0-9_";
 const UNICODE_WORD: &str = r"\p{L}\p{N}_";
 
-/// Upper bound of the states of a range of characters: sixteen sequences of four ranges of bytes.
-const RANGE_STATES: usize = 64;
-
-/// Upper bound of the states of a category of Unicode.
-const CATEGORY_STATES: usize = 1 << 13;
-
-/// A set of characters that is being read.
 #[derive(Debug, Default)]
 pub(super) struct Set {
     body: String,
     takes_hidden: bool,
-    pub(super) states: usize,
 }
 
 impl Set {
-    /// Adds the characters between two, with those that differ from one of them in case only.
     pub(super) fn add(&mut self, language: Language, flags: Flags, low: u32, high: u32) {
         // Halves of surrogate pairs are elsewhere.
         for (first, last) in [(0, 0xD7FF), (0xD800, 0xDFFF), (0xE000, 0x10_FFFF)] {
@@ -51,7 +56,6 @@ impl Set {
                     self.body.push('-');
                     self.body.push_str(&literal(range.end()));
                 }
-                self.states += if range.end().is_ascii() { 1 } else { RANGE_STATES };
                 self.takes_hidden |= HIDDEN.iter().any(|hidden| (range.start()..=range.end()).contains(hidden));
             }
         }
@@ -70,7 +74,6 @@ impl Set {
             _ if flags.ascii => ASCII_WORD,
             _ => UNICODE_WORD,
         };
-        self.states += if flags.ascii { 8 * RANGE_STATES } else { CATEGORY_STATES };
         if letter.is_ascii_uppercase() {
             self.takes_hidden = true;
             self.body.push_str(&format!("[^{body}]"));
@@ -95,7 +98,6 @@ impl Set {
     }
 }
 
-/// Returns whether a set takes every character that is not a line end.
 fn takes_line(set: &str) -> bool {
     let Ok(parsed) = regex_syntax::parse(set) else { return false };
     let HirKind::Class(Class::Unicode(class)) = parsed.kind() else { return false };
@@ -105,7 +107,6 @@ fn takes_line(set: &str) -> bool {
     class.ranges().is_empty()
 }
 
-/// Returns a character in the syntax of the engines, inside and outside of sets.
 pub(super) fn literal(letter: char) -> String {
     // Letters and digits mean themselves everywhere, and are read much faster than escapes.
     let is_plain = letter.is_ascii_alphanumeric() || letter == ' ';
@@ -119,7 +120,6 @@ pub(super) fn character(code: u32) -> char {
         .unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Returns the code of a character in the searched text.
 pub(super) fn code(letter: char) -> u32 {
     match u32::from(letter) {
         half @ 0xF_0000..=0xF_07FF => half - 0xF_0000 + 0xD800,
@@ -127,7 +127,6 @@ pub(super) fn code(letter: char) -> u32 {
     }
 }
 
-/// Returns a range with every character that equals one in it if case is ignored.
 fn folded(range: ClassUnicodeRange, language: Language, flags: Flags) -> ClassUnicode {
     let members = range.start()..=range.end();
     let mut class = ClassUnicode::new([range]);
@@ -151,7 +150,6 @@ fn folded(range: ClassUnicodeRange, language: Language, flags: Flags) -> ClassUn
     ClassUnicode::new(same.chain([range]))
 }
 
-/// Returns whether two letters with the same simple case folding are equal.
 fn is_same(one: char, other: char, language: Language, flags: Flags) -> bool {
     match language {
         Language::Python => !flags.ascii || one.is_ascii() && other.is_ascii(),
@@ -169,7 +167,6 @@ fn canonical(letter: char) -> char {
     }
 }
 
-/// Word boundaries of the engines, each with its opposite and with the set of what is in words.
 pub(super) const BOUNDARIES: [(&str, &str, &str); 2] =
     [(r"(?-u:\b)", r"(?-u:\B)", ASCII_WORD), (r"(?:\b)", r"(?:\B)", UNICODE_WORD)];
 

@@ -4,16 +4,14 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{NoValue, PythonValue, integer};
+use super::{MAX_DIGITS, NoValue, PythonValue, too_long};
 
-/// Reads a JSON file.
 pub(super) fn read(text: &str) -> Result<PythonValue, NoValue> {
     // The text is known to be valid, and not to be nested deeply, before its values are read.
     serde_json::from_str::<Value>(text).map_err(|error| NoValue::Json(error.to_string()))?;
-    Reader { rest: text }.value().ok_or_else(|| NoValue::Refused(integer::too_long()))
+    Reader { rest: text }.value().ok_or_else(|| NoValue::Refused(too_long()))
 }
 
-/// Reads valid JSON.
 struct Reader<'t> {
     rest: &'t str,
 }
@@ -96,7 +94,7 @@ impl<'t> Reader<'t> {
             "false" => PythonValue::Bool(false),
             "-0" => PythonValue::Int("0".to_owned()),
             _ if word.contains(['.', 'e', 'E']) => PythonValue::Float(word.parse().unwrap_or(f64::NAN)),
-            _ if word.len() > integer::MAX_DIGITS => return None,
+            _ if word.len() > MAX_DIGITS => return None,
             _ => PythonValue::Int(word.to_owned()),
         })
     }

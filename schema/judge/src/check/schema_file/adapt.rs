@@ -8,17 +8,14 @@ use serde_json::{Value, json};
 use super::{SchemaError, formats::Format};
 use speclens_yaml::Pointer;
 
-/// A schema with the same meaning in standard keywords.
 #[derive(Debug)]
 pub(super) struct Adapted {
     pub(super) schema: Value,
-    /// Formats that no tool checks.
     pub(super) unchecked: BTreeSet<String>,
     /// Each `$ref`, with its place.
     pub(super) references: Vec<(Pointer, String)>,
 }
 
-/// Maximum nesting of schemas.
 const MAX_DEPTH: usize = 128;
 
 impl Adapted {
@@ -110,7 +107,6 @@ impl Adapted {
     }
 }
 
-/// Returns a description of a place in a schema.
 pub(super) fn place(at: &Pointer) -> String {
     if at.is_root() { "at the top".to_owned() } else { format!("at `{at}`") }
 }

@@ -11,14 +11,12 @@ use serde_json::Value;
 
 use crate::check::{text::is_space, time::days_in_month};
 
-/// The check of a format.
 #[derive(Clone, Copy)]
 pub(super) enum Format {
     /// Checks strings; everything else is valid.
     Text(fn(&str) -> bool),
     /// Checks numbers; everything else is valid.
     Number(fn(f64) -> bool),
-    /// Known, and everything is valid.
     Anything,
 }
 
@@ -55,7 +53,6 @@ impl Format {
         })
     }
 
-    /// Returns whether a value is valid.
     pub(super) fn takes(self, value: &Value) -> bool {
         match (self, value) {
             (Format::Text(check), Value::String(text)) => check(text),
@@ -69,7 +66,6 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// Returns a number of exactly this many digits at the beginning, and the rest.
 fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
     if !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -210,7 +206,6 @@ fn is_relative_json_pointer(text: &str) -> bool {
     !number.is_empty() && (number == "0" || !number.starts_with('0')) && (rest == "#" || is_json_pointer(rest))
 }
 
-/// Returns whether some line of the text is base64 as a whole.
 fn is_base64(text: &str) -> bool {
     text.split(['\n', '\r', '\u{2028}', '\u{2029}']).any(|line| {
         let body = line.trim_end_matches('=');

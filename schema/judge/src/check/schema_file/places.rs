@@ -6,7 +6,6 @@ use speclens_yaml::{Document, Pointer, ScalarRules};
 /// Maximum number of references that are followed from one keyword: they may be circular.
 const MAX_REFERENCES: usize = 100;
 
-/// The positions in a schema file.
 #[derive(Debug)]
 pub struct RulePlaces {
     text: String,

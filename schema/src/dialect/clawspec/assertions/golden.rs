@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     act::Until,
-    check::{
-        passages::{Passage, passages},
-        rouge,
-    },
+    check::passages::{Passage, passages, similarity},
     dialect::clawspec::{
         claim::AssertionType,
         scope::Scope,
@@ -131,7 +128,7 @@ impl AssertionType for ArtifactMatchesGolden {
         };
         let (text, proof) = text.complete().at("path")?;
         let (golden, _) = golden.complete().at("golden")?;
-        let Some(score) = rouge::score(text, golden) else {
+        let Some(score) = similarity(text, golden) else {
             return Err(Row::unknown("path", "the files are too long to be compared word by word"));
         };
         let least = self.rouge_threshold;

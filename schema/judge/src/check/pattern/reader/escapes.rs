@@ -2,11 +2,10 @@
 
 use super::{Language, Part, Reader, Set};
 use crate::check::pattern::{
-    PatternError,
+    engine::PatternError,
     set::{character, code},
 };
 
-/// A member of a set.
 enum Member {
     One(char),
     /// `\d`, `\s`, `\w` or their opposites.
@@ -16,32 +15,34 @@ enum Member {
 impl Reader {
     /// Reads an escape outside of a set; its `\` has been read.
     pub(super) fn escape(&mut self, start: usize) -> Result<Part, PatternError> {
-        let Some(letter) = self.peek() else { return Err(self.invalid(start, "`\\` at the end")) };
-        match (letter, self.language) {
-            ('b' | 'B', _) => {
+        match (self.peek(), self.language) {
+            (Some(letter @ ('b' | 'B')), _) => {
                 self.at += 1;
                 return Ok(self.boundary(letter));
             }
-            ('A' | 'Z', Language::Python) => {
+            (Some(letter @ ('A' | 'Z')), Language::Python) => {
                 self.at += 1;
                 return Ok(Part::position(if letter == 'A' { r"\A" } else { r"\z" }));
             }
-            ('1'..='9', _) => {
-                if let Some((number, length)) = self.group_number() {
-                    self.at += length;
-                    return self.reference(start, number);
+            (Some('1'..='9'), _) => {
+                let digits = self.letters[self.at..].iter().take_while(|letter| letter.is_ascii_digit());
+                let digits: String = digits.collect();
+                if self.is_python() && digits.len() > 2 {
+                    return Err(self.untranslatable(start, OCTAL));
                 }
+                self.at += digits.len();
+                return self.reference(start, digits.parse().unwrap_or(usize::MAX));
             }
-            ('k', Language::Ecmascript) if !self.names.is_empty() => {
+            (Some('k'), Language::Ecmascript) => {
                 self.at += 1;
-                if !self.eat("<") {
-                    return Err(self.invalid(start, "`\\k` must be followed by the name of a group in `<>`"));
+                let is_named = self.groups.iter().any(|group| group.name.is_some()) && self.eat("<");
+                let name = if is_named { self.name(start, '>')? } else { String::new() };
+                let group = self.number_of(&name);
+                let rest: String = self.letters[self.at..].iter().collect();
+                if is_named && group.is_none() && !rest.contains(&format!("(?<{name}>")) {
+                    return Err(self.invalid(start, format!("no group is named `{name}`")));
                 }
-                let name = self.name(start, '>')?;
-                return match self.number_of(&name) {
-                    Some(number) => self.reference(start, number),
-                    None => Err(self.invalid(start, format!("no group is named `{name}`"))),
-                };
+                return self.reference(start, group.unwrap_or(usize::MAX));
             }
             _ => {}
         }
@@ -50,26 +51,9 @@ impl Reader {
             Member::Category(letter) => {
                 let mut set = Set::default();
                 set.add_category(self.language, self.flags, letter);
-                Part::one(set.written(false), set.states)
+                Part::one(set.written(false))
             }
         })
-    }
-
-    /// Returns the number of the group to which the digits after a `\` refer, and how many they are. `None` if they are
-    /// the code of a character.
-    fn group_number(&self) -> Option<(usize, usize)> {
-        let rest = &self.letters[self.at..];
-        let count = rest.iter().take_while(|letter| letter.is_ascii_digit()).count();
-        let length = match self.language {
-            Language::Ecmascript => count.min(9),
-            Language::Python => count.min(2),
-        };
-        let number = rest[..length].iter().collect::<String>().parse().unwrap_or(usize::MAX);
-        let is_group = match self.language {
-            Language::Ecmascript => number <= self.group_count,
-            Language::Python => count < 3 || !rest[..3].iter().all(|digit| digit.is_digit(8)),
-        };
-        is_group.then_some((number, length))
     }
 
     /// Reads an escape of a character or a category; its `\` has been read.
@@ -85,22 +69,15 @@ impl Reader {
             ('t', _) => '\t',
             ('v', _) => '\x0B',
             ('a', Language::Python) => '\x07',
-            ('0'..='7', _) => self.octal(start)?,
+            ('0', _) if !self.peek().is_some_and(|next| next.is_ascii_digit()) => '\0',
+            ('0'..='9', _) => return Err(self.untranslatable(start, OCTAL)),
             ('x', _) => self.hexadecimal(start, letter, 2)?,
             ('u', _) => self.hexadecimal(start, letter, 4)?,
-            ('U', Language::Python) => self.hexadecimal(start, letter, 8)?,
-            ('c', Language::Ecmascript) => match self.peek() {
-                Some(next) if next.is_ascii_alphabetic() || in_set && (next.is_ascii_digit() || next == '_') => {
-                    self.at += 1;
-                    character(u32::from(next) % 32)
-                }
-                _ => {
-                    self.at -= 1;
-                    '\\'
-                }
-            },
-            ('N', Language::Python) => {
-                return Err(self.untranslatable(start, "named characters are not supported: write `\\u…`"));
+            ('c', Language::Ecmascript) => {
+                return Err(self.untranslatable(start, "`\\c` is not supported: write `\\x…`"));
+            }
+            ('N' | 'U', Language::Python) => {
+                return Err(self.untranslatable(start, "this escape is not supported: write `\\u…`"));
             }
             (letter, Language::Python) if letter.is_ascii_alphanumeric() => {
                 let message = format!("`\\{letter}` is not a valid escape in a Python regular expression");
@@ -108,25 +85,6 @@ impl Reader {
             }
             (letter, _) => letter,
         }))
-    }
-
-    /// Reads a code of up to three octal digits; the first has been read.
-    fn octal(&mut self, start: usize) -> Result<char, PatternError> {
-        let mut value = 0;
-        self.at -= 1;
-        for _ in 0..3 {
-            let Some(digit) = self.peek().and_then(|digit| digit.to_digit(8)) else { break };
-            let more = value * 8 + digit;
-            if more > 0o377 {
-                if self.is_python() {
-                    return Err(self.invalid(start, "an octal escape must not exceed `\\377`"));
-                }
-                break;
-            }
-            value = more;
-            self.at += 1;
-        }
-        Ok(character(value))
     }
 
     /// Reads a code of this many digits. Without them, ECMAScript takes the letter before.
@@ -143,10 +101,8 @@ impl Reader {
         let value = u32::from_str_radix(&digits, 16).unwrap_or(u32::MAX);
         match self.language {
             Language::Ecmascript => Ok(character(value)),
-            Language::Python => char::from_u32(value).ok_or_else(|| match value {
-                0..=0xFFFF => self.untranslatable(start, "an unpaired surrogate cannot be searched for"),
-                _ => self.invalid(start, "not a valid character"),
-            }),
+            Language::Python => char::from_u32(value)
+                .ok_or_else(|| self.untranslatable(start, "an unpaired surrogate cannot be searched for")),
         }
     }
 
@@ -159,8 +115,7 @@ impl Reader {
             let from = self.at;
             // The first `]` is a member in Python.
             if !is_first && self.eat("]") {
-                let states = set.states + if is_inverted { 128 } else { 0 };
-                return Ok(Part::one(set.written(is_inverted), states));
+                return Ok(Part::one(set.written(is_inverted)));
             }
             is_first = false;
             let member = self.member(start)?;
@@ -208,3 +163,5 @@ impl Reader {
         }
     }
 }
+
+const OCTAL: &str = "an octal code is not supported: write `\\x…`";

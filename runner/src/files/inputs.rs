@@ -1,4 +1,4 @@
-//! The files that settings declare as inputs of every command: single files, directories and patterns.
+//! The inputs of commands: the files that settings declare, and the content of scaffolds, with its modes.
 
 use std::{
     collections::BTreeMap,
@@ -8,21 +8,21 @@ use std::{
 
 use ignore::WalkBuilder;
 use sha2::{Digest as _, Sha256};
-use speclens_schema::{files, files::Inputs};
+use speclens_schema::files::{self, Inputs, short};
 
 use super::{Digests, relative_path, slashed};
 
 /// Maximum number of files of one entry. Files beyond it are ignored, and noted.
-pub(super) const MAX_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 
 /// Maximum number of bytes of all files together whose content counts.
-pub(super) const MAX_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Maximum number of files that are listed one by one; the others share a digest.
-pub(super) const MAX_LISTED: usize = 64;
+const MAX_LISTED: usize = 64;
 
 /// Directories whose content is never an input: it changes whenever something is recorded.
-pub(super) const EXCLUDED: [&str; 2] = [".git", ".speclens"];
+const EXCLUDED: [&str; 2] = [".git", ".speclens"];
 
 /// Files that are declared, relative to a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,6 @@ pub struct Declared {
     patterns: Vec<String>,
 }
 
-/// The files found for declared entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeclaredInputs {
     /// The files by their paths from the root, each with a digest; those beyond the first few under the entry that
@@ -77,13 +76,12 @@ impl Declared {
                 }
             }
             if has_rest && let Some(name) = relative_path(&root, &directory.join(pattern)) {
-                inputs.insert(format!("{name}/"), files::short(&rest.finalize()));
+                inputs.insert(format!("{name}/"), short(&rest.finalize()));
             }
         }
         DeclaredInputs { inputs, cut }
     }
 
-    /// Returns whether a change of a path may change the declared files.
     pub(super) fn concerns(&self, path: &Path) -> bool {
         if self.directory.starts_with(path) {
             return true;
@@ -98,7 +96,6 @@ impl Declared {
     }
 }
 
-/// Returns the part of a pattern before the first component with a wildcard.
 fn fixed(pattern: &str) -> &str {
     let Some(wild) = pattern.find(is_wild) else { return pattern };
     pattern[..wild].rsplit_once('/').map_or("", |(fixed, _)| fixed)
@@ -108,7 +105,6 @@ fn is_wild(letter: char) -> bool {
     matches!(letter, '*' | '?' | '[')
 }
 
-/// Returns the files that an entry includes, by their paths from the directory, with their places on the disk.
 fn files_of(directory: &Path, pattern: &str) -> BTreeMap<String, PathBuf> {
     let start = directory.join(fixed(pattern));
     let real = |path: &Path| fs::canonicalize(path).ok().filter(|real| real.starts_with(directory));
@@ -130,4 +126,85 @@ fn files_of(directory: &Path, pattern: &str) -> BTreeMap<String, PathBuf> {
         real.is_file().then_some((name, real))
     });
     files.take(MAX_FILES + 1).collect()
+}
+
+/// Reads everything below a directory, which the suite calls `name`. `follow` receives each directory, by its relative
+/// path, before it is listed. If there is too much to list one by one, entries of the same directory share a digest.
+pub(super) fn content_of(root: &Path, name: &str, digests: &Digests, mut follow: impl FnMut(&Path)) -> Inputs {
+    let mut found: BTreeMap<String, String> = BTreeMap::new();
+    let mut left = MAX_BYTES;
+    let mut open = vec![PathBuf::new()];
+    while let Some(directory) = open.pop() {
+        follow(&directory);
+        let entries =
+            fs::read_dir(root.join(&directory)).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let counts = |name: &std::ffi::OsString| !EXCLUDED.iter().any(|excluded| name == *excluded);
+        let mut names: Vec<_> = entries.filter(counts).take(MAX_FILES.saturating_sub(found.len())).collect();
+        names.sort();
+        for child in names {
+            let path = directory.join(child);
+            let Some((kind, digest)) = digest_of(&root.join(&path), digests, &mut left) else { continue };
+            let below = slashed(&path);
+            match kind {
+                Kind::Directory => {
+                    found.insert(format!("{below}/"), digest);
+                    open.push(path);
+                }
+                Kind::Leaf => drop(found.insert(below, digest)),
+            }
+        }
+    }
+    let full = |below: &str| if name.is_empty() { below.to_owned() } else { format!("{name}/{below}") };
+    grouped(&found).into_iter().map(|(below, digest)| (full(&below), digest)).collect()
+}
+
+enum Kind {
+    Directory,
+    Leaf,
+}
+
+/// Returns the kind and a digest of an entry. Only the owner's permissions count: those of others depend on the
+/// machine.
+fn digest_of(path: &Path, digests: &Digests, left: &mut u64) -> Option<(Kind, String)> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    let mode = mode(&metadata);
+    if metadata.is_dir() {
+        return Some((Kind::Directory, short(&Sha256::digest(format!("directory {mode}")))));
+    }
+    let content = if metadata.is_symlink() {
+        format!("link {}", fs::read_link(path).ok()?.display())
+    } else {
+        format!("file {mode} {}", digests.of(path, left)?)
+    };
+    Some((Kind::Leaf, short(&Sha256::digest(content))))
+}
+
+#[cfg(unix)]
+fn mode(metadata: &fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::mode(metadata) & 0o700
+}
+
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> u32 {
+    0
+}
+
+/// Returns the entries as they are; if there are too many, by directory; if there are still too many, by top-level
+/// entry; or else as one.
+fn grouped(found: &BTreeMap<String, String>) -> Inputs {
+    if found.len() <= MAX_LISTED {
+        return found.clone();
+    }
+    let directory = |path: &str| path.trim_end_matches('/').rfind('/').map_or(0, |end| end + 1);
+    let top = |path: &str| path.find('/').map_or(0, |end| end + 1);
+    let groups: [&dyn Fn(&str) -> usize; 3] = [&directory, &top, &|_| 0];
+    let grouped = groups.map(|end| {
+        let mut hashes: BTreeMap<&str, Sha256> = BTreeMap::new();
+        for (path, digest) in found {
+            hashes.entry(&path[..end(path)]).or_default().update(format!("{path}\0{digest}\n"));
+        }
+        hashes
+    });
+    let few = grouped.into_iter().find(|hashes| hashes.len() <= MAX_LISTED).unwrap_or_default();
+    few.into_iter().map(|(below, hash)| (below.to_owned(), short(&hash.finalize()))).collect()
 }

@@ -1,16 +1,59 @@
-//! The values of the templates of a contract, before and after the act.
+//! What all ways of starting a target share, and the values of its templates before and after the act.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use speclens_schema::{
-    evidence::{Context, TemplateValues},
+    evidence::{Context, Evidence, RunError, RunErrorKind, TemplateValues},
+    gateway::trigger::Filled,
+    suite::TriggerAction,
     template_syntax::{self, KnownValue},
 };
 use uuid::Uuid;
 
-use crate::{clock::Clock, gateway::Gateway};
+use crate::{
+    clock::{Clock, SuspendAwareTimer},
+    exec::ActionContext,
+    gateway::Gateway,
+    observe::View,
+};
 
-/// The known facts of a run that was started elsewhere.
+#[derive(Clone, Copy)]
+pub(super) struct TriggerContext<'a> {
+    pub(super) action: &'a TriggerAction,
+    pub(super) filled: &'a Filled,
+    pub(super) gateway: &'a Gateway,
+    pub(super) action_context: ActionContext<'a>,
+    pub(super) view: &'a View,
+    pub(super) timer: SuspendAwareTimer,
+}
+
+impl TriggerContext<'_> {
+    pub(super) fn limit(&self) -> Duration {
+        Duration::from_millis(self.action.timeout_ms)
+    }
+
+    pub(super) fn left(&self) -> Duration {
+        self.limit().saturating_sub(self.timer.elapsed())
+    }
+
+    /// Returns the context after the act. `run_id` is the id of the run, if it is not the one that was sent.
+    pub(super) fn ended(&self, context: Context, run_id: Option<String>) -> Context {
+        ended(context, run_id, self.gateway, self.action_context.job.clock, &self.action_context.job.directory)
+    }
+}
+
+/// The evidence that is known once a target was started.
+pub(super) struct Triggered {
+    pub(super) evidence: Evidence,
+    pub(super) run_id: Option<String>,
+    pub(super) notes: Vec<String>,
+}
+
+pub(super) fn cancelled() -> RunError {
+    let message = "cancelled before the run ended: the gateway may continue it".to_owned();
+    RunError { kind: RunErrorKind::Cancelled, message }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownRun {
     pub(crate) run_id: Option<String>,
