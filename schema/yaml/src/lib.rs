@@ -426,6 +426,14 @@ impl Document {
     pub fn aliases_beyond(&self, count: usize) -> Vec<(&str, Range<usize>)> {
         let mut found = Vec::new();
         let mut uses: FxHashMap<&str, usize> = FxHashMap::default();
+        for alias in self.blocks.iter().flat_map(|block| &block.aliases) {
+            *uses.entry(&alias.name).or_default() += 1;
+        }
+        // Nearly no text has so many.
+        if uses.values().all(|used| *used < count) {
+            return found;
+        }
+        uses.clear();
         for (start, block) in self.blocks() {
             let mut names: Vec<(&Name, bool)> = block.anchors.iter().map(|name| (name, true)).collect();
             names.extend(block.aliases.iter().map(|name| (name, false)));
