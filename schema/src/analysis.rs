@@ -33,7 +33,7 @@ use crate::{
     json_schema::SpecFile,
     names,
     problem::{Code, Problem},
-    relations::{CrossItemRule, Items, ListFacts},
+    relations::{Items, ListFacts},
     rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
     suite::{Action, Case, Suite},
@@ -161,12 +161,10 @@ impl Analyzer {
             }
         }
         let mut found: Vec<Problem> = lists.iter().flat_map(ItemList::problems).collect();
-        for rule in self.cross_item_rules() {
-            for finding in items.iter().flat_map(|items| rule.findings(*items)) {
-                let mut report = Report::default();
-                report.push(finding);
-                found.extend(report.resolve(false).problems());
-            }
+        for finding in items.iter().flat_map(|items| duplicate_name::of_items(*items)) {
+            let mut report = Report::default();
+            report.push(finding);
+            found.extend(report.resolve(false).problems());
         }
         others.extend(report.resolve(false).problems());
         found
@@ -228,11 +226,6 @@ impl Analyzer {
             suite.cases.extend(context.cases(item, &at, files).into_iter().map(Arc::new));
         }
         with_inputs(suite, files)
-    }
-
-    fn cross_item_rules(&self) -> Vec<&'static dyn CrossItemRule> {
-        let of_format = self.format().map(|format| format.cross_item_rules(self.file)).unwrap_or_default();
-        [&duplicate_name::OfItems as &dyn CrossItemRule].into_iter().chain(of_format.iter().copied()).collect()
     }
 
     fn format(&self) -> Option<&'static dyn Format> {

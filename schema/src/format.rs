@@ -20,7 +20,7 @@ use crate::{
     new_file::Template,
     pattern::{Pattern, PatternUse},
     problem::{Code, Problem, Severity},
-    relations::{CrossItemRule, Facts, Items},
+    relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     template_syntax::TemplateSyntax,
@@ -324,10 +324,6 @@ pub trait Format: Sync {
 
     fn facts(&self, _file: SpecFile, _list: &'static str, _item: NodeRef<'_>, _files: &dyn Files) -> Option<Facts> {
         None
-    }
-
-    fn cross_item_rules(&self, _file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
-        &[]
     }
 
     /// Reports problems between items and sections. All locations are absolute.

@@ -12,7 +12,6 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     document::Pointer,
-    finding::Finding,
     names::{Name, Role},
     validate::Definition,
 };
@@ -106,12 +105,6 @@ fn sorted(mut topics: Vec<Topic>) -> Arc<[Topic]> {
     topics.sort_unstable();
     topics.dedup();
     topics.into()
-}
-
-/// A rule about facts of several items.
-pub trait CrossItemRule: Sync {
-    /// Returns the findings, in the order of the items. All places are absolute.
-    fn findings(&self, items: Items<'_>) -> Vec<Finding>;
 }
 
 #[derive(Debug, Default)]

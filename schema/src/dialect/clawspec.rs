@@ -6,14 +6,14 @@
 
 pub(crate) mod agents;
 pub mod assertion;
-pub mod assertions;
+pub(crate) mod assertions;
 pub mod baselines;
 pub(crate) mod claim;
 pub mod contracts;
 pub mod coverage;
 pub(crate) mod kinds;
 pub(crate) mod likely;
-pub mod lower;
+pub(crate) mod lower;
 pub(crate) mod new_file;
 pub mod regression;
 pub(crate) mod rules;
@@ -40,7 +40,7 @@ use crate::{
     new_file::Template,
     pattern::{Invalid, LetterCase, PatternUse},
     problem::{Problem, Severity},
-    relations::{CrossItemRule, Facts},
+    relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
     template_syntax::TemplateSyntax,
@@ -207,8 +207,10 @@ impl Format for ClawSpec {
         (file == SpecFile::CLAWSPEC_SCENARIOS).then(|| stale_files::facts_of(item))
     }
 
-    fn cross_item_rules(&self, file: SpecFile) -> &'static [&'static dyn CrossItemRule] {
-        if file == SpecFile::CLAWSPEC_SCENARIOS { &[&stale_files::StaleFiles] } else { &[] }
+    fn report_relations(&self, file: SpecFile, _: NodeRef<'_>, items: Items<'_>, _: &dyn Files, report: &mut Report) {
+        if file == SpecFile::CLAWSPEC_SCENARIOS {
+            stale_files::check(items, report);
+        }
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {

@@ -80,15 +80,6 @@ pub struct Usage {
     pub line: usize,
 }
 
-/// Caller and callee of a handoff.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Handoff<'a> {
-    /// Agent that delegates.
-    pub from: &'a str,
-    /// Agent that takes over.
-    pub to: &'a str,
-}
-
 /// Entries of a log about the runs of the callee of a handoff.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CalleeLog {
@@ -156,7 +147,7 @@ impl GatewayLog {
     }
 
     /// Reads the entries of a log about the runs of an agent to which the agent of a run, the caller, delegated.
-    pub fn of_callee(answer: &LogAnswer, run: &str, handoff: &Handoff<'_>) -> CalleeLog {
+    pub fn of_callee(answer: &LogAnswer, run: &str, handoff: (&str, &str)) -> CalleeLog {
         let log = GatewayLog::of(answer, run);
         let (runs, keys, is_partial) = log.callee_names(handoff);
         let mut ids: Vec<String> = runs.iter().chain(&keys).cloned().collect();
@@ -169,25 +160,22 @@ impl GatewayLog {
     }
 
     /// Returns the ids of the callee's runs and the keys of its sessions, and whether there may be more.
-    fn callee_names(&self, handoff: &Handoff<'_>) -> (BTreeSet<String>, BTreeSet<String>, bool) {
+    fn callee_names(&self, (from, to): (&str, &str)) -> (BTreeSet<String>, BTreeSet<String>, bool) {
         // A delegation by an agent that is known to be neither the caller nor the run itself is another handoff.
         let is_of_caller = |call: &&Call| {
             let mut sessions = self.sessions.iter().filter(|session| session.run == call.run).peekable();
             call.relation == RunRelation::Own
                 || sessions.peek().is_none()
-                || sessions.any(|session| session.agent == handoff.from)
+                || sessions.any(|session| session.agent == from)
         };
         let spawns: Vec<&Call> = self.calls.iter().filter(|call| call.tool == SPAWN).filter(is_of_caller).collect();
-        let to_callee: Vec<&&Call> =
-            spawns.iter().filter(|call| call.to_agent.as_deref() == Some(handoff.to)).collect();
+        let to_callee: Vec<&&Call> = spawns.iter().filter(|call| call.to_agent.as_deref() == Some(to)).collect();
         let runs: BTreeSet<String> = to_callee.iter().filter_map(|call| call.child_run.clone()).collect();
         // An OpenClaw gateway logs the sessions that were started, but not which call started them.
         let is_unnamed = spawns.iter().any(|call| call.to_agent.is_none());
         let started = self.sessions.iter().filter(|session| session.relation == RunRelation::Started);
-        let keys: BTreeSet<String> = started
-            .filter(|session| is_unnamed && session.agent == handoff.to)
-            .map(|session| session.run.clone())
-            .collect();
+        let keys: BTreeSet<String> =
+            started.filter(|session| is_unnamed && session.agent == to).map(|session| session.run.clone()).collect();
         let is_partial =
             to_callee.iter().any(|call| call.child_run.is_none()) || self.gaps.contains(&LogGap::ChildUnseen);
         (runs, keys, is_partial)
@@ -267,7 +255,6 @@ struct Progress {
 struct RunProgress {
     /// Whether the gateway reports its end.
     has_end: bool,
-    /// Whether its last attempt has ended.
     attempt_ended: bool,
     ended: bool,
     /// The reason why the last attempt failed.

@@ -10,7 +10,7 @@ use crate::{
     lint_node::LintNode,
     names::{self, Declaration, Name, Role},
     problem::{Code, Severity, Subject},
-    relations::{CrossItemRule, Items},
+    relations::Items,
     validate::Definition,
 };
 
@@ -31,31 +31,26 @@ pub(crate) fn check(node: NodeRef<'_>, definition: Definition, report: &mut Repo
     }
 }
 
-/// Duplicate names of the items of a list.
-#[derive(Debug)]
-pub(crate) struct OfItems;
-
-impl CrossItemRule for OfItems {
-    fn findings(&self, items: Items<'_>) -> Vec<Finding> {
-        let mut seen: FxHashMap<&str, (Pointer, Range<usize>)> = FxHashMap::default();
-        let mut findings = Vec::new();
-        for item in items.namesakes() {
-            // A list whose items are names themselves is not a list of things with a name.
-            let Some(Name { declaration, named }) = items.own_name(item).filter(|name| !name.named.at.is_root()) else {
-                continue;
-            };
-            let (at, range) = items.place(item, named);
-            match seen.get(named.name.as_str()) {
-                Some((first_at, first_range)) => {
-                    let (first_at, first_range) = (first_at.clone(), first_range.clone());
-                    let finding = duplicate(declaration, &named.name, at, range);
-                    findings.push(finding.related(Relation::Labelled(FIRST), first_at, first_range));
-                }
-                None => drop(seen.insert(&named.name, (at, range))),
+/// Returns the duplicate names of the items of a list. All places are absolute.
+pub(crate) fn of_items(items: Items<'_>) -> Vec<Finding> {
+    let mut seen: FxHashMap<&str, (Pointer, Range<usize>)> = FxHashMap::default();
+    let mut findings = Vec::new();
+    for item in items.namesakes() {
+        // A list whose items are names themselves is not a list of things with a name.
+        let Some(Name { declaration, named }) = items.own_name(item).filter(|name| !name.named.at.is_root()) else {
+            continue;
+        };
+        let (at, range) = items.place(item, named);
+        match seen.get(named.name.as_str()) {
+            Some((first_at, first_range)) => {
+                let (first_at, first_range) = (first_at.clone(), first_range.clone());
+                let finding = duplicate(declaration, &named.name, at, range);
+                findings.push(finding.related(Relation::Labelled(FIRST), first_at, first_range));
             }
+            None => drop(seen.insert(&named.name, (at, range))),
         }
-        findings
     }
+    findings
 }
 
 /// Reports a name whose field declares that names must differ.

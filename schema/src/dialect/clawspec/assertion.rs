@@ -45,7 +45,6 @@ pub enum Category {
 /// An assertion type.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeInfo {
-    /// Value of `type`.
     pub name: &'static str,
     /// Subject of the assertion.
     pub category: Category,
@@ -53,11 +52,9 @@ pub struct TypeInfo {
     pub waits: bool,
     /// Code of the problem that an assertion about the run itself is under `given`.
     pub(crate) before_run: Option<Code>,
-    /// Type that checks the opposite.
     pub(crate) opposite: Option<&'static str>,
     /// Reports problems of an assertion that its schema cannot declare.
     pub(crate) lint: fn(&LintNode<'_>, &dyn Files, &mut Report),
-    /// Returns what an assertion says.
     pub(crate) says: for<'d> fn(&LintNode<'d>) -> Vec<Statement<'d>>,
 }
 
@@ -176,6 +173,14 @@ impl Assertion {
 
 pub(crate) fn assertion_shape() -> Option<Shape> {
     Shape::find(SpecFile::CLAWSPEC_SCENARIOS, &Pointer::parse("/scenarios/0/then/0"), None)
+}
+
+/// Returns the type with this name, or the one that it is another name of.
+pub(crate) fn type_called(name: &str) -> Option<&'static TypeInfo> {
+    Assertion::type_info(name).or_else(|| {
+        let kinds = assertion_shape()?.step("type", None)?;
+        Assertion::type_info(kinds.value_called(name)?.0)
+    })
 }
 
 /// Returns the keys of an assertion type.

@@ -109,15 +109,11 @@ pub enum Metric {
     DurationMs,
     /// Input and output tokens.
     TotalTokens,
-    /// Input tokens.
     InputTokens,
-    /// Output tokens.
     OutputTokens,
     /// US dollars.
     CostUsd,
-    /// Model calls.
     LlmCallCount,
-    /// Tool calls.
     ToolInvocationCount,
     /// Delegations to other agents.
     SubagentDelegationCount,

@@ -25,6 +25,8 @@ pub(crate) trait AssertionType:
 {
     /// Value of `type`.
     const NAME: &'static str;
+    /// Key whose value, a text or a list of texts, follows the name in labels.
+    const SUBJECT: &'static str = "";
     /// Whether `timeout` and `updated_after` have an effect.
     const WAITS: bool = false;
     /// Evidence that every assertion of the type needs.
@@ -49,9 +51,13 @@ pub(crate) trait AssertionType:
 
     fn read(&mut self, _files: &dyn Files) {}
 
-    /// Returns the part of the label after the type's name.
+    /// The part of the label after the type's name.
     fn subject(&self) -> String {
-        String::new()
+        let fields = serde_json::to_value(self).unwrap_or_default();
+        match fields.get(Self::SUBJECT) {
+            Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+            text => text.and_then(Value::as_str).unwrap_or_default().to_owned(),
+        }
     }
 
     /// Returns the minimum score, for types with a score.
@@ -69,9 +75,7 @@ pub(crate) trait AssertionType:
 
 #[derive(Clone, Debug)]
 pub(crate) struct AssertionClaim<T> {
-    /// Assertion to judge.
     pub assertion: T,
-    /// Scope of the assertion.
     pub scope: Arc<Scope>,
 }
 

@@ -1,10 +1,7 @@
 //! The coverage ledger: its keys, the contracts that it names, and the coverage of its targets, as `speclens coverage`
 //! reports it.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    ops::Range,
-};
+use std::{collections::BTreeMap, ops::Range};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -133,11 +130,9 @@ pub struct Coverage {
 /// A target, and its gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoveredTarget {
-    /// Group of the target.
     pub wave: String,
     /// Path of the target, which is the name of the item.
     pub id: String,
-    /// Kind of target.
     pub tier: Option<String>,
     /// Gaps; empty for a covered target.
     pub gaps: Vec<Gap>,
@@ -148,7 +143,6 @@ pub struct CoveredTarget {
 pub struct Gap {
     /// Kind of the missing part.
     pub kind: GapKind,
-    /// Message of the gap.
     pub message: String,
     /// Node in the ledger.
     pub at: Pointer,
@@ -159,7 +153,6 @@ pub struct Gap {
 /// Kinds of missing parts. The words are ClawSpec's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GapKind {
-    /// The target itself.
     TargetMissing,
     /// The scenario contract that the ledger names.
     ScenarioFile,
@@ -188,9 +181,8 @@ impl Coverage {
     /// Checks the files that a ledger names. `files` are those of the workspace, with the ledger at its location.
     pub fn of(document: &Document, files: &dyn Files) -> Coverage {
         let Some(root) = document.root().map(LintNode::root) else { return Coverage::default() };
-        let mut contracts = Contracts::new(base(files.place()), files);
         let targets = entries(&root).into_iter();
-        let targets = targets.filter_map(|(wave, item)| CoveredTarget::of(wave, &item, &mut contracts, files));
+        let targets = targets.filter_map(|(wave, item)| CoveredTarget::of(wave, &item, files));
         Coverage { targets: targets.collect() }
     }
 
@@ -210,12 +202,7 @@ impl Coverage {
 }
 
 impl CoveredTarget {
-    fn of(
-        wave: String,
-        item: &LintNode<'_>,
-        contracts: &mut Contracts<'_>,
-        files: &dyn Files,
-    ) -> Option<CoveredTarget> {
+    fn of(wave: String, item: &LintNode<'_>, files: &dyn Files) -> Option<CoveredTarget> {
         let id = item.get("id")?;
         let tier = item.text_at("tier").map(str::to_owned);
         let mut gaps = Vec::new();
@@ -236,7 +223,7 @@ impl CoveredTarget {
         if claimed.as_ref().and_then(LintNode::bool) != Some(true) {
             let lint_node = claimed.as_ref().unwrap_or(&id);
             add(GapKind::NegativeTest, lint_node, "`coverage.negative` is not `true`".to_owned());
-        } else if contracts.have_negative(item) == Some(false) {
+        } else if contract_has_negative(item, files) == Some(false) {
             let lint_node = item.find(&["contracts", "scenario_file"]).unwrap_or_else(|| id.clone());
             add(GapKind::NegativeTest, &lint_node, "no scenario of the contract is tagged `negative`".to_owned());
         }
@@ -276,26 +263,9 @@ pub(crate) fn contract_of(item: NodeRef<'_>, place: &str) -> Option<String> {
     joined(base(place), item.get("contracts")?.get("scenario_file")?.text()?)
 }
 
-/// Scenario contracts that the ledger names. Thousands of entries may name the same contract: each is read once.
-pub(crate) struct Contracts<'f> {
-    base: &'f str,
-    files: &'f dyn Files,
-    /// Whether a scenario of each has the tag `negative`; `None` for a file without a list of scenarios.
-    read: HashMap<String, Option<bool>>,
-}
-
-impl<'f> Contracts<'f> {
-    /// Creates the contracts for paths relative to a directory.
-    pub(crate) fn new(base: &'f str, files: &'f dyn Files) -> Contracts<'f> {
-        Contracts { base, files, read: HashMap::new() }
-    }
-
-    /// Returns whether a scenario of an entry's contract has the tag `negative`; `None` if it has no list of scenarios.
-    pub(crate) fn have_negative(&mut self, item: &LintNode<'_>) -> Option<bool> {
-        let path = joined(self.base, item.find(&["contracts", "scenario_file"])?.text()?)?;
-        let files = self.files;
-        *self.read.entry(path).or_insert_with_key(|path| has_negative(&document_at(path, files)?))
-    }
+/// Whether a scenario of an entry's contract has the tag `negative`; `None` if it has no list of scenarios.
+pub(crate) fn contract_has_negative(item: &LintNode<'_>, files: &dyn Files) -> Option<bool> {
+    has_negative(&document_at(&contract_of(item.node, files.place())?, files)?)
 }
 
 /// Returns whether a scenario of a contract has the tag `negative`; `None` if it has no list of scenarios.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{
     assertion::Assertion,
     baselines::Baselines,
-    contracts::{CalleeProduces, Regression, ScenarioConsistency, TargetType},
+    contracts::{CalleeProduces, Regression, ScenarioConsistency},
     regression::Drift,
     scope::{Scope, Scoring},
     stages::{Condition, Health, Production, StageContract, StageHandoff},
@@ -28,7 +28,6 @@ use crate::{
     files::{self, Files, Inputs},
     format::Dialect,
     gateway::{
-        config::Config,
         params::Params,
         trigger::definition_of,
         workspace::{self, document_at, joined},
@@ -43,12 +42,8 @@ use crate::{
 /// Values from the rest of the file that scenarios depend on. If they change, every scenario is lowered again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RootContext {
-    kind: Option<TargetType>,
-    target: String,
-    trigger: String,
-    settings: Arc<Config>,
-    timeout_ms: u64,
-    poll_ms: u64,
+    /// The action of the contract, which sends nothing yet.
+    action: TriggerAction,
     scoring: Scoring,
     /// Whether the target is valid.
     intact: bool,
@@ -56,42 +51,39 @@ pub(crate) struct RootContext {
 
 impl RootContext {
     pub(crate) fn of(file: SpecFile, document: &Document, files: &dyn Files, workspace: &Settings) -> RootContext {
-        let settings = Arc::new(workspace::settings(files));
-        let scoring = Scoring::of(workspace);
         let is_pipeline = file == SpecFile::CLAWSPEC_PIPELINE;
         let target = document.root().and_then(|root| root.get(if is_pipeline { "pipeline" } else { "target" }));
         let text = |key: &str| target.and_then(|target| target.get(key)?.as_str()).map(str::to_owned);
         let kind = match text("type").as_deref() {
-            Some("skill") => Some(TargetType::Skill),
-            Some("agent") => Some(TargetType::Agent),
+            _ if is_pipeline => Some(TriggerKind::Pipeline),
+            Some("skill") => Some(TriggerKind::Skill),
+            Some("agent") => Some(TriggerKind::Agent),
             _ => None,
         };
-        let path = if is_pipeline { "skill_path" } else { "path" };
-        let (target, trigger) = (text(path), text("trigger"));
-        let intact = target.is_some() && trigger.is_some() && (kind.is_some() || is_pipeline);
-        let (target, trigger) = (target.unwrap_or_default(), trigger.unwrap_or_default());
+        let (target, trigger) = (text(if is_pipeline { "skill_path" } else { "path" }), text("trigger"));
         let defaults = document.root().and_then(|root| root.get("defaults"));
         let millis = |key: &str| Some(value_of(defaults?.get(key)?)?.as_u64()?.saturating_mul(1000));
-        let timeout_ms = millis("timeout").unwrap_or(TriggerAction::TIMEOUT_MS);
-        let poll_ms = millis("poll_interval").unwrap_or(TriggerAction::POLL_MS);
-        RootContext { kind, target, trigger, settings, timeout_ms, poll_ms, scoring, intact }
+        RootContext {
+            intact: target.is_some() && trigger.is_some() && kind.is_some(),
+            scoring: Scoring::of(workspace),
+            action: TriggerAction {
+                at: Pointer::root(),
+                contract: files.place().to_owned(),
+                kind: kind.unwrap_or(TriggerKind::Skill),
+                target: target.unwrap_or_default(),
+                trigger: trigger.unwrap_or_default(),
+                invoke: None,
+                params: None,
+                inputs: Inputs::new(),
+                settings: Arc::new(workspace::settings(files)),
+                timeout_ms: millis("timeout").unwrap_or(TriggerAction::TIMEOUT_MS),
+                poll_ms: millis("poll_interval").unwrap_or(TriggerAction::POLL_MS),
+            },
+        }
     }
 
-    /// Returns an action that sends nothing yet.
-    fn action(&self, at: Pointer, kind: TriggerKind, files: &dyn Files) -> TriggerAction {
-        TriggerAction {
-            at,
-            contract: files.place().to_owned(),
-            kind,
-            target: self.target.clone(),
-            trigger: self.trigger.clone(),
-            invoke: None,
-            params: None,
-            inputs: Inputs::new(),
-            settings: Arc::clone(&self.settings),
-            timeout_ms: self.timeout_ms,
-            poll_ms: self.poll_ms,
-        }
+    fn scope(&self, moment: ObservationTime) -> Scope {
+        Scope::new(moment, &self.action.settings, &self.scoring)
     }
 }
 
@@ -109,16 +101,15 @@ fn baselines(files: &dyn Files) -> Result<Option<Baselines>, String> {
 
 /// Returns the suite without the cases of its list: a handoff or a pipeline is lowered as a whole.
 pub(crate) fn lower_root(file: SpecFile, document: &Document, context: &RootContext, files: &dyn Files) -> Suite {
-    let root = document.root();
-    let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
-    let case = root.and_then(|root| {
-        let handoff = || lowering.handoff(root, document, context);
+    let lowering = Lowering { files, context };
+    let case = document.root().and_then(|root| {
+        let handoff = || lowering.handoff(root, document);
         let is_handoff = file == SpecFile::CLAWSPEC_HANDOFF;
-        let pipeline = || (file == SpecFile::CLAWSPEC_PIPELINE).then(|| lowering.pipeline(root, document, context));
+        let pipeline = || (file == SpecFile::CLAWSPEC_PIPELINE).then(|| lowering.pipeline(root, document));
         is_handoff.then(handoff).or_else(pipeline)
     });
     let cases = case.into_iter().map(Arc::new).collect();
-    let name = Some(context.target.clone()).filter(|target| !target.is_empty());
+    let name = Some(context.action.target.clone()).filter(|target| !target.is_empty());
     // Scenarios share their workspace.
     Suite { name, cases, ..Suite::empty(Dialect::CLAWSPEC) }
 }
@@ -128,11 +119,11 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     if item.shape() != Shape::Mapping {
         return Vec::new();
     }
-    let lowering = Lowering { files, settings: &context.settings, scoring: &context.scoring };
+    let lowering = Lowering { files, context };
     let mut claims = Vec::new();
     let mut intact = context.intact;
     for (phase, moment) in [(Phase::Given, ObservationTime::Before), (Phase::Then, ObservationTime::After)] {
-        let scope = Arc::new(Scope::new(moment, &context.settings, &context.scoring));
+        let scope = Arc::new(context.scope(moment));
         intact &= lowering.phase(phase, (Some(item), at), &scope, &mut claims);
     }
     let text = |key: &str| item.get(key).and_then(NodeRef::as_str).map(str::to_owned);
@@ -141,16 +132,13 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
     // Data that cannot be read as ClawSpec reads it is not sent at all.
     let params = when.and_then(|when| when.get("params")).map_or(Ok(None), Params::of_node);
     intact &= params.is_ok();
-    let kind = match context.kind {
-        Some(TargetType::Agent) => TriggerKind::Agent,
-        Some(TargetType::Skill) | None => TriggerKind::Skill,
-    };
     let action = match invoke {
         Some(invoke) => Action::Trigger(TriggerAction {
             invoke: Some(invoke.to_owned()),
             params: params.unwrap_or_default(),
-            inputs: definition_of(&context.target, files),
-            ..context.action(at.key("when").key("invoke"), kind, files)
+            inputs: definition_of(&context.action.target, files),
+            at: at.key("when").key("invoke"),
+            ..context.action.clone()
         }),
         None => Action::None,
     };
@@ -160,7 +148,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
         match value_of(written).and_then(|value| Regression::deserialize(&value).ok()) {
             Some(regression) => {
                 let baseline = baselines(files).map(|all| all?.baselines.remove(&name));
-                let scope = Arc::new(Scope::new(ObservationTime::After, &context.settings, &context.scoring));
+                let scope = Arc::new(context.scope(ObservationTime::After));
                 let check = Arc::new(Drift { regression, baseline, scope });
                 claims.push(Claim { at: at.key("regression"), phase: Some(Phase::Regression), check });
             }
@@ -185,8 +173,7 @@ pub(crate) fn lower_item(item: NodeRef<'_>, at: &Pointer, context: &RootContext,
 
 struct Lowering<'f> {
     files: &'f dyn Files,
-    settings: &'f Config,
-    scoring: &'f Scoring,
+    context: &'f RootContext,
 }
 
 impl Lowering<'_> {
@@ -212,10 +199,11 @@ impl Lowering<'_> {
         intact
     }
 
-    fn handoff(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
+    fn handoff(&self, root: NodeRef<'_>, document: &Document) -> Case {
         let (agents, claims, intact) = self.handoff_claims(root);
         let name = agents.map(|(from, to)| format!("{from} to {to}")).unwrap_or_default();
-        let action = context.action(Pointer::root().key("handoff"), TriggerKind::Nothing, self.files);
+        let (at, kind) = (Pointer::root().key("handoff"), TriggerKind::Nothing);
+        let action = TriggerAction { at, kind, ..self.context.action.clone() };
         whole_file(name, Action::Trigger(action), claims, intact && document.is_intact())
     }
 
@@ -223,9 +211,7 @@ impl Lowering<'_> {
     fn handoff_claims(&self, root: NodeRef<'_>) -> (Option<(String, String)>, Vec<Claim>, bool) {
         let agent = |key: &str| root.get("handoff").and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
         let agents = agent("from").zip(agent("to"));
-        let scope =
-            Scope { handoff: agents.clone(), ..Scope::new(ObservationTime::After, self.settings, self.scoring) };
-        let scope = Arc::new(scope);
+        let scope = Arc::new(Scope { handoff: agents.clone(), ..self.context.scope(ObservationTime::After) });
         let mut claims = Vec::new();
         let mut intact = agents.is_some();
         let written = (root.get("assertions"), &Pointer::root().key("assertions"));
@@ -270,8 +256,9 @@ impl Lowering<'_> {
         true
     }
 
-    fn pipeline(&self, root: NodeRef<'_>, document: &Document, context: &RootContext) -> Case {
-        let scope = Arc::new(Scope::new(ObservationTime::After, self.settings, self.scoring));
+    fn pipeline(&self, root: NodeRef<'_>, document: &Document) -> Case {
+        let context = self.context;
+        let scope = Arc::new(context.scope(ObservationTime::After));
         let mut claims = Vec::new();
         let mut intact = document.is_intact() && context.intact;
         let (productions, handoffs) = self.stages(root, &scope, &mut claims);
@@ -300,15 +287,16 @@ impl Lowering<'_> {
             claims.push(Claim { at, phase: Some(Phase::PipelineHealth), check });
         }
         let name = root.get("pipeline").and_then(|it| it.get("name")?.as_str()).unwrap_or_default().to_owned();
-        let action = context.action(Pointer::root().key("pipeline").key("trigger"), TriggerKind::Pipeline, self.files);
-        let action = Action::Trigger(TriggerAction {
-            invoke: Some(context.trigger.clone()),
+        let written = &context.action;
+        let action = TriggerAction {
+            at: Pointer::root().key("pipeline").key("trigger"),
+            invoke: Some(written.trigger.clone()),
             params: Some(Params::of_pipeline()),
-            inputs: definition_of(&context.target, self.files),
-            timeout_ms: most_s.map_or(context.timeout_ms, |seconds| seconds.saturating_add(1).saturating_mul(1000)),
-            ..action
-        });
-        whole_file(name, action, claims, intact)
+            inputs: definition_of(&written.target, self.files),
+            timeout_ms: most_s.map_or(written.timeout_ms, |seconds| seconds.saturating_add(1).saturating_mul(1000)),
+            ..written.clone()
+        };
+        whole_file(name, Action::Trigger(action), claims, intact)
     }
 
     fn stages(

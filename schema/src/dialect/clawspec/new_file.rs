@@ -7,7 +7,6 @@ use crate::{
     shape::scalar,
 };
 
-/// A golden file.
 pub(crate) const GOLDEN: Template = Template::File(|_| include_str!("new_file/golden.md.txt").to_owned());
 
 /// The definition of a skill.
@@ -18,7 +17,6 @@ pub(crate) const SKILL: Template =
 pub(crate) const SOUL: Template =
     Template::File(|path| filled(include_str!("new_file/SOUL.md.txt"), &[("%name%", name_of(path))]));
 
-/// A scenario contract.
 pub(crate) const SCENARIOS: Template = Template::File(|path| scenarios(target_of(path), name_of(path)));
 
 /// A pipeline contract.
@@ -29,7 +27,6 @@ pub(crate) const PIPELINE: Template = Template::File(|path| {
     filled(include_str!("new_file/pipeline.yaml.txt"), &values)
 });
 
-/// A handoff contract.
 pub(crate) const HANDOFF: Template = Template::File(handoff);
 
 fn name_of(path: &str) -> &str {

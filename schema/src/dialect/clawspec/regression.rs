@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     assertions::{
-        log::run_log::{LogFigures, own_log_needs},
+        log::run_log::{RunLog, own_log_needs},
         trace_limits::{cost_of, tokens_of},
     },
     baselines::{Baseline, Metric},
@@ -16,6 +16,7 @@ use crate::{
     act::Act,
     check::{amount, json::number_text},
     evidence::{Context, Need, SpanKind, Tokens, Trace, merged},
+    gateway::log::RunRelation,
     seen::{Found, Observed, Seen, Why},
     verdict::{At, Check, Judged, Mismatch, Row, Verdict},
 };
@@ -85,17 +86,23 @@ impl Metric {
     }
 
     fn in_log(self, seen: &ScopedEvidence<'_>) -> Option<Observed<f64>> {
-        let figures = LogFigures::of(seen)?;
-        let LogFigures { tokens, calls, delegations } = figures.so_far();
+        let run = RunLog::of(seen, None, None).ok().filter(RunLog::is_known)?;
+        let has_calls = run.with_readable(|_| true).and_then(|()| run.with_calls()).is_ok();
+        let sum = |tokens| Some(run.sum(tokens)).filter(|_| !run.log.usages.is_empty());
+        let number = |number: usize| has_calls.then(|| number as u64);
         let value = match self {
-            Metric::DurationMs | Metric::CostUsd | Metric::LlmCallCount => return None,
-            Metric::TotalTokens => (*tokens)?.total,
-            Metric::InputTokens => (*tokens)?.input,
-            Metric::OutputTokens => (*tokens)?.output,
-            Metric::ToolInvocationCount => (*calls)?,
-            Metric::SubagentDelegationCount => (*delegations)?,
+            Metric::DurationMs | Metric::CostUsd | Metric::LlmCallCount => None,
+            Metric::TotalTokens => sum(|usage| usage.total),
+            Metric::InputTokens => sum(|usage| usage.input),
+            Metric::OutputTokens => sum(|usage| usage.output),
+            Metric::ToolInvocationCount => number(run.log.calls.len()),
+            Metric::SubagentDelegationCount => {
+                let sessions = run.log.sessions.iter();
+                number(sessions.filter(|session| session.relation == RunRelation::Started).count())
+            }
         };
-        Some(figures.as_ref().map(|_| count(value)))
+        let gap = run.with_run().err().map(|row| Why::unknown(row.message()));
+        Some(Observed::new(count(value?), gap))
     }
 }
 
@@ -111,7 +118,6 @@ fn count(number: u64) -> f64 {
 /// Requires all evidence for a baseline and returns no verdicts: the claim of runs that are measured.
 #[derive(Clone, Debug)]
 pub struct Measuring {
-    /// Scope of the scenario.
     pub scope: Arc<Scope>,
 }
 
@@ -142,15 +148,7 @@ pub struct Drift {
     pub regression: Regression,
     /// Stored baseline, if there is one, or the reason why the file cannot be read.
     pub baseline: Result<Option<Baseline>, String>,
-    /// Scope of the claim.
     pub scope: Arc<Scope>,
-}
-
-/// A limit: its key, metric and maximum.
-struct Limit {
-    key: &'static str,
-    metric: Metric,
-    most: f64,
 }
 
 /// Returns the drift of a metric from its stored value: a difference for counts of steps, otherwise a multiple.
@@ -169,81 +167,69 @@ pub fn is_difference(metric: Metric) -> bool {
 }
 
 impl Drift {
-    /// Returns the limited metrics with their maxima.
-    pub fn limits(&self) -> Vec<(Metric, f64)> {
-        self.written().into_iter().map(|limit| (limit.metric, limit.most)).collect()
-    }
-
-    fn written(&self) -> Vec<Limit> {
+    /// Returns the limits: the key, the metric and the maximum of each.
+    pub fn limits(&self) -> Vec<(&'static str, Metric, f64)> {
         let Regression { max_duration_drift, max_cost_drift, max_token_drift, max_step_drift, compare: _ } =
-            &self.regression;
-        let limit = |key, metric, most: &Option<f64>| most.map(|most| Limit { key, metric, most });
-        [
-            limit("max_duration_drift", Metric::DurationMs, max_duration_drift),
-            limit("max_cost_drift", Metric::CostUsd, max_cost_drift),
-            limit("max_token_drift", Metric::TotalTokens, max_token_drift),
-            limit("max_step_drift", Metric::LlmCallCount, max_step_drift),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+            self.regression;
+        let limits = [
+            ("max_duration_drift", Metric::DurationMs, max_duration_drift),
+            ("max_cost_drift", Metric::CostUsd, max_cost_drift),
+            ("max_token_drift", Metric::TotalTokens, max_token_drift),
+            ("max_step_drift", Metric::LlmCallCount, max_step_drift),
+        ];
+        limits.into_iter().filter_map(|(key, metric, most)| Some((key, metric, most?))).collect()
     }
 
-    fn judge(&self, limit: &Limit, seen: &ScopedEvidence<'_>) -> Judged {
-        let baseline = self.baseline.as_ref().map_err(|why| Row::broken(limit.key, why))?;
+    fn judge(&self, (key, metric, most): (&str, Metric, f64), seen: &ScopedEvidence<'_>) -> Judged {
+        let baseline = self.baseline.as_ref().map_err(|why| Row::broken(key, why))?;
         let Some(baseline) = baseline else {
-            return Err(Row::skipped(limit.key, "no baseline of this scenario is stored"));
+            return Err(Row::skipped(key, "no baseline of this scenario is stored"));
         };
-        let stored = limit.metric.of(&baseline.metrics);
+        let stored = metric.of(&baseline.metrics);
         let (base, name) = match self.regression.compare {
             Compare::P50 => (stored.map(|stored| stored.p50), "median"),
             Compare::P95 => (stored.map(|stored| stored.p95), "95th percentile"),
         };
-        let metric = limit.metric.as_str();
         let Some(base) = base.filter(|base| *base != 0.0) else {
-            return Err(Row::skipped(limit.key, format!("the baseline has no `{metric}`")));
+            return Err(Row::skipped(key, format!("the baseline has no `{}`", metric.as_str())));
         };
-        let measured = limit.metric.measure(seen).at(limit.key)?;
-        let exceeds = |actual: &f64| amount::exceeds(drift_of(limit.metric, *actual, base), limit.most);
-        let (actual, proof) = match measured.search(|actual| Some(*actual).filter(exceeds)).at(limit.key)? {
+        let measured = metric.measure(seen).at(key)?;
+        let exceeds = |actual: &f64| amount::exceeds(drift_of(metric, *actual, base), most);
+        let (actual, proof) = match measured.search(|actual| Some(*actual).filter(exceeds)).at(key)? {
             Found::Yes(actual, proof) => (actual, proof),
-            Found::No(proof) => return Ok(Row::pass(limit.key, proof)),
+            Found::No(proof) => return Ok(Row::pass(key, proof)),
         };
-        let drift = drift_of(limit.metric, actual, base);
-        let (shown, base, most) = (number_text(actual), number_text(base), number_text(limit.most));
+        let drift = drift_of(metric, actual, base);
         let fixed = |number: f64, decimals: usize| format!("{number:.decimals$}");
-        let (drift, _) = amount::shown_apart(drift, limit.most, 2, fixed);
-        let (message, expected) = if is_difference(limit.metric) {
-            (
-                format!("{metric} {shown} is {drift} above the baseline's {name} {base}, more than {most}"),
-                format!("at most {base} + {most}"),
-            )
-        } else {
-            (
-                format!("{metric} {shown} is {drift} times the baseline's {name} {base}, more than {most}"),
-                format!("at most {most} x {base}"),
-            )
+        let (drift, _) = amount::shown_apart(drift, most, 2, fixed);
+        let (shown, base, most) = (number_text(actual), number_text(base), number_text(most));
+        let (relation, expected) = match is_difference(metric) {
+            true => ("above", format!("at most {base} + {most}")),
+            false => ("times", format!("at most {most} x {base}")),
         };
-        Ok(Row::fail(limit.key, proof, Mismatch::new(message, expected, shown)))
+        let metric = metric.as_str();
+        let message = format!("{metric} {shown} is {drift} {relation} the baseline's {name} {base}, more than {most}");
+        Ok(Row::fail(key, proof, Mismatch::new(message, expected, shown)))
     }
 }
 
 impl Check for Drift {
     fn needs(&self, context: &Context) -> Vec<Need> {
         let Ok(Some(_)) = &self.baseline else { return Vec::new() };
-        merged(self.written().into_iter().flat_map(|limit| limit.metric.needs(&self.scope, context)))
+        merged(self.limits().into_iter().flat_map(|(_, metric, _)| metric.needs(&self.scope, context)))
     }
 
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let seen = ScopedEvidence { act, scope: &self.scope };
-        let limits = self.written();
+        let limits = self.limits();
         if limits.is_empty() {
             let row = Row::unknown("", "`regression` has no limit, so nothing is compared");
             return vec![row.named("regression", "regression")];
         }
-        let judged = limits.iter().map(|limit| {
+        let judged = limits.into_iter().map(|limit| {
             let (Ok(row) | Err(row)) = self.judge(limit, &seen);
-            row.named(limit.metric.as_str(), format!("regression {}", limit.metric.as_str()))
+            let metric = limit.1.as_str();
+            row.named(metric, format!("regression {metric}"))
         });
         judged.collect()
     }

@@ -17,12 +17,11 @@ use crate::{
     document::NodeRef,
     files::Files,
     finding::{MessageParts, Report},
+    gateway::workspace::is_placed,
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Severity},
 };
-
-use crate::gateway::workspace::is_placed;
 
 /// Reports problems outside of the items, and between them. Pointers and ranges are absolute.
 pub(crate) fn report_root(file: SpecFile, root: NodeRef<'_>, files: &dyn Files, report: &mut Report) {

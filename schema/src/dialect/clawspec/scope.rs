@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use super::template::CALLEE_RUN_ID;
 use crate::{
     evidence::{AskedModel, Context, FilesNeed, ObservationTime},
-    gateway::{
-        config::{Config, Price},
-        log::Handoff,
-    },
+    gateway::config::{Config, Price},
     seen::Proof,
     settings::{Settings, Shortfall},
     template::{NoValue, expand_trimmed, trimmed_placeholders},
@@ -20,7 +17,6 @@ use crate::{
 pub struct Scope {
     /// Time at which they are judged.
     pub moment: ObservationTime,
-    /// Prices of models.
     pub prices: BTreeMap<String, Price>,
     /// Caller and callee, in a handoff contract.
     pub handoff: Option<(String, String)>,
@@ -50,7 +46,6 @@ impl Scope {
         Scope { moment, prices: config.prices(), handoff: None, scoring: scoring.clone() }
     }
 
-    /// Expands the templates of a text.
     pub fn expand(&self, text: &str, context: &Context) -> Result<String, NoValue> {
         expand_trimmed(text, |name| match (name, &self.handoff) {
             ("handoff.from", Some((from, _))) => Some(from.as_str()),
@@ -67,12 +62,12 @@ impl Scope {
     }
 
     /// Returns caller and callee if a `run_id` is the run of the callee, which only the log of the run contains.
-    pub(crate) fn callee(&self, run_id: Option<&String>) -> Option<Handoff<'_>> {
+    pub(crate) fn callee(&self, run_id: Option<&String>) -> Option<(&str, &str)> {
         let (from, to) = self.handoff.as_ref()?;
         let run_id = run_id?;
         let [placeholder] = trimmed_placeholders(run_id)[..] else { return None };
         let is_callee = placeholder.name == CALLEE_RUN_ID && placeholder.text == run_id;
-        is_callee.then_some(Handoff { from, to })
+        is_callee.then_some((from, to))
     }
 
     pub(crate) fn matching(&self, pattern: String) -> FilesNeed {

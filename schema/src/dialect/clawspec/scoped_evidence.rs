@@ -302,7 +302,6 @@ impl<'a> Wait<'a> {
         })
     }
 
-    /// The needs for an artifact.
     pub(crate) fn needs(&self, path: &str, content: bool, scope: &Scope, context: &Context) -> Vec<Need> {
         let before = self.before(path, scope, context).map(Need::Files).into_iter();
         let Some(need) = scope.files(path, context) else { return before.collect() };

@@ -16,13 +16,11 @@ use crate::{
 /// File that a stage produces.
 #[derive(Clone, Debug)]
 pub struct Production {
-    /// Name of the stage.
     pub stage: String,
     /// Path of the file. May contain wildcards and templates.
     pub path: String,
     /// Whether the stage may be skipped, because it requires approval.
     pub optional: bool,
-    /// Scope of the claim.
     pub scope: Arc<Scope>,
 }
 
@@ -70,7 +68,6 @@ impl Check for Production {
 /// Contract of the handoff to a stage.
 #[derive(Clone, Debug)]
 pub struct StageHandoff {
-    /// Name of the stage.
     pub stage: String,
     /// Path of the contract, as written.
     pub path: String,
@@ -85,7 +82,6 @@ pub struct StageHandoff {
 pub struct StageContract {
     /// Caller and callee of the handoff.
     pub handover: Handover,
-    /// Claims of the contract.
     pub claims: Vec<Claim>,
 }
 
@@ -186,7 +182,6 @@ pub struct Health {
     pub written: String,
     /// Files that the stages produce.
     pub productions: Vec<Arc<Production>>,
-    /// Handoffs to the stages.
     pub handoffs: Vec<Arc<StageHandoff>>,
 }
 

@@ -36,7 +36,6 @@ pub(crate) enum Subject<'d> {
     Call(LoggedRun<'d>),
     /// Calls of a tool, in the trace.
     Span,
-    /// A file.
     File,
     /// A file whose name contains wildcards, which count as they are.
     LiteralFile,
@@ -89,27 +88,18 @@ impl<'d> Subject<'d> {
 
     /// Returns the message about something that must be, `whole`, and must not, `part`.
     fn message(self, whole: &str, part: &str) -> MessageParts {
-        let is_same = whole == part;
-        let place = |path: &str| format!("be in `{path}`");
         let verb = match self {
             Subject::Call(_) | Subject::Span => "be called".to_owned(),
             Subject::File | Subject::LiteralFile => "exist".to_owned(),
-            Subject::Log(path) | Subject::Content(path) => place(path),
+            Subject::Log(path) | Subject::Content(path) => format!("be in `{path}`"),
             Subject::Model => "be used".to_owned(),
         };
-        let words = match self {
-            _ if is_same => MessageParts::new(format!("`{whole}` both must and must not {verb}")),
-            Subject::Model => {
-                MessageParts::new(format!("`{whole}` must be used, but no model with `{part}` in its name"))
-            }
-            Subject::Call(_)
-            | Subject::Span
-            | Subject::File
-            | Subject::LiteralFile
-            | Subject::Log(_)
-            | Subject::Content(_) => MessageParts::new(format!("`{whole}` must {verb}, but `{part}` must not")),
+        let words = if whole == part {
+            MessageParts::new(format!("`{whole}` both must and must not {verb}"))
+        } else {
+            let words = MessageParts::new(format!("`{whole}` must {verb}, but `{part}` must not"));
+            words.note(format!("`{part}` is part of `{whole}`"))
         };
-        let words = if is_same { words } else { words.note(format!("`{part}` is part of `{whole}`")) };
         words.help("remove one of the two")
     }
 }

@@ -11,7 +11,6 @@ const HANDOFF: &[SpecFile] = &[SpecFile::CLAWSPEC_HANDOFF];
 /// Variable for the run of the callee, which only the gateway log contains.
 pub const CALLEE_RUN_ID: &str = "callee_run_id";
 
-/// All variables.
 pub const VARIABLES: &[Variable] = &[
     Variable { name: "today", docs: "The date in UTC, such as `2026-05-14`.", files: ALL },
     Variable { name: "now", docs: "The current time in UTC, such as `2026-05-14T12:00:00Z`.", files: ALL },
@@ -37,7 +36,6 @@ pub const VARIABLES: &[Variable] = &[
     },
 ];
 
-/// Syntax of the templates.
 pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     word: "clawspec",
     texts: "ClawSpec contracts",
@@ -59,7 +57,6 @@ pub const SYNTAX: TemplateSyntax = TemplateSyntax {
 /// Value of `{{qa_inbox}}`.
 pub const QA_INBOX: &str = "lumina.qa@agentmail.to";
 
-/// Returns the variable with this name.
 pub fn variable(name: &str) -> Option<&'static Variable> {
     VARIABLES.iter().find(|variable| variable.name == name)
 }

@@ -19,7 +19,6 @@ use crate::suite::{
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ItemFacts {
-    /// A task.
     Task(Box<TaskFacts>),
     /// A `file://` entry: the entry itself, and the task files that it includes.
     Files(Named, Vec<Arc<FileFacts>>),
@@ -30,7 +29,6 @@ pub(crate) enum ItemFacts {
 pub(crate) enum About {
     /// Tasks with an intent or a limit of turns that may be reported.
     Task,
-    /// Files with tasks.
     Files,
 }
 
@@ -98,7 +96,6 @@ impl Vague {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FileFacts {
-    /// Path of the file.
     pub(crate) path: String,
     /// Ids of its tasks, in order.
     pub(crate) ids: Vec<Named>,
@@ -106,7 +103,6 @@ pub(crate) struct FileFacts {
     pub(crate) wrong: Option<(String, Option<&'static str>)>,
     /// Whether the file declares itself to be of another kind.
     pub(crate) is_other: bool,
-    /// Content of the file.
     pub(crate) bytes: Arc<[u8]>,
 }
 
@@ -128,7 +124,6 @@ impl ItemFacts {
 pub(crate) struct SuiteFacts {
     /// Name of the program.
     pub(crate) cli: Option<String>,
-    /// Help modes of the suite.
     pub(crate) help_modes: Vec<HelpMode>,
     /// Other files with tasks, in the order in which their ids are assigned.
     pub(crate) others: Vec<Arc<FileFacts>>,

@@ -5,7 +5,6 @@ use crate::{
     template_syntax::{TemplateSyntax, Variable},
 };
 
-/// Syntax of the templates.
 pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     word: "workdir",
     texts: "cli-bench: values of `env`, paths of `file_exists` and `file_contains`, and `run` of `verify`",

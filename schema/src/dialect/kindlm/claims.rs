@@ -103,11 +103,16 @@ fn verdict(
     }
 }
 
-/// The line that contains a text, ignoring case. `None` for a text of several lines.
-fn line_with(text: &str, wanted: &str) -> Option<String> {
-    let wanted = wanted.to_lowercase();
-    let (index, line) = text.lines().enumerate().find(|(_, line)| line.to_lowercase().contains(&wanted))?;
-    Some(format!("line {}: {}", index + 1, shortened(line, 400)))
+/// Judges that a phrase does not occur in the output, ignoring case.
+fn without(lower: &Seen<Text<'_>>, output: &str, phrase: &str, message: String) -> Judged {
+    let found = lower.as_ref().map_err(Why::clone)?.occurs(&phrase.to_lowercase())?;
+    let lines = output.lines().enumerate();
+    // A phrase of several lines is in none of them.
+    let mut lines = lines.filter(|(_, line)| line.to_lowercase().contains(&phrase.to_lowercase()));
+    Ok(Row::absent("", found, |_| {
+        let line = lines.next().map(|(index, line)| format!("line {}: {}", index + 1, shortened(line, 400)));
+        Mismatch::new(message, format!("no \"{phrase}\""), actual(output)).notes(line)
+    }))
 }
 
 fn text_of(act: Act<'_>) -> Seen<Text<'_>> {

@@ -14,7 +14,6 @@ use crate::{
 /// Topics of rules between tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
-    /// Prompt of the test.
     Prompt,
     /// An expectation that needs a judge.
     Judge,
@@ -22,9 +21,7 @@ pub(crate) enum About {
     Drift,
     /// An expectation that needs neither a judge nor a baseline.
     PlainClaims,
-    /// `method: embedding`.
     Embedding,
-    /// `latency.maxMs`.
     Latency,
     /// No command, so that it may have a cost.
     Paid,
@@ -43,17 +40,13 @@ impl Kind for About {
 /// Names that one test defines and uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TestFacts {
-    /// Whether the test runs a command.
     pub(crate) has_command: bool,
-    /// Prompt of the test.
     pub(crate) prompt: Option<Box<Named>>,
     /// Models of the test. `None` if it has no such list.
     pub(crate) models: Option<Vec<Named>>,
-    /// Variables that the test defines.
     pub(crate) vars: Vec<Named>,
     /// An expectation that needs a judge.
     pub(crate) judge: Option<Box<Named>>,
-    /// `method: embedding`.
     pub(crate) embedding: Option<Box<Named>>,
     /// `latency.maxMs` and its value.
     pub(crate) latency: Option<Box<(Named, f64)>>,

@@ -10,7 +10,6 @@ use crate::{
 };
 
 impl Dialect {
-    /// KindLM: `kindlm.yaml`.
     pub const KINDLM: Dialect = Dialect::of(&KindLm);
 }
 

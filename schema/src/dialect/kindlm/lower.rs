@@ -32,11 +32,9 @@ use crate::{
 /// Values from the rest of the file that tests depend on. If they change, every test is lowered again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RootContext {
-    /// The `defaults` section.
     pub defaults: Defaults,
     /// Ids of all models, in the order of the file.
     pub models: Vec<String>,
-    /// Model that judges.
     pub judge: Option<AskedModel>,
     /// Whether the settings name the judge: if so, the `model` of a criterion is ignored.
     pub judge_is_fixed: bool,

@@ -23,9 +23,7 @@ pub struct Line {
     pub is_detailed: bool,
     /// Whether it is a sentence of a gateway that also reports the end of each run.
     pub has_end: bool,
-    /// Whether it is a line of an OpenClaw gateway.
     pub is_of_gateway: bool,
-    /// Whether the line is a warning or an error.
     pub is_warning: bool,
     pub events: Vec<Event>,
 }
@@ -42,7 +40,6 @@ pub struct Unclear {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// A tool was called.
     Call {
         tool: String,
         id: Option<String>,

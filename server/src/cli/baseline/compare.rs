@@ -185,8 +185,8 @@ impl Compared {
     }
 }
 
-fn limit_of(limits: &[(Metric, f64)], metric: Metric) -> Option<f64> {
-    limits.iter().find(|(limited, _)| *limited == metric).map(|(_, most)| *most)
+fn limit_of(limits: &[(&str, Metric, f64)], metric: Metric) -> Option<f64> {
+    limits.iter().find(|(_, limited, _)| *limited == metric).map(|(.., most)| *most)
 }
 
 impl Checked {

@@ -56,14 +56,9 @@ pub struct ArtifactExists {
 /// Pattern for the path of a nested key.
 const DOTTED: &str = r"^[^.\s]+(\.[^.\s]+)+$";
 
-impl ArtifactExists {
-    fn wait(&self) -> Wait<'_> {
-        Wait::of(self.timeout, &self.updated_after)
-    }
-}
-
 impl AssertionType for ArtifactExists {
     const NAME: &'static str = "artifact_exists";
+    const SUBJECT: &'static str = "path";
     const OPPOSITE: Option<&'static str> = Some("file_absent");
     const WAITS: bool = true;
 
@@ -71,16 +66,13 @@ impl AssertionType for ArtifactExists {
         Statement::at(node, "path", Subject::File, true).collect()
     }
 
-    fn subject(&self) -> String {
-        self.path.to_string()
-    }
-
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        self.wait().needs(&self.path, false, scope, context)
+        Wait::of(self.timeout, &self.updated_after).needs(&self.path, false, scope, context)
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let (_, _, proof) = seen.appeared(&self.path, self.wait(), false, "Artifact")?;
+        let (_, _, proof) =
+            seen.appeared(&self.path, Wait::of(self.timeout, &self.updated_after), false, "Artifact")?;
         Ok(Row::pass("path", proof))
     }
 }
@@ -165,14 +157,9 @@ pub struct ArtifactContains {
     pub updated_after: Option<Moment>,
 }
 
-impl ArtifactContains {
-    fn wait(&self) -> Wait<'_> {
-        Wait::of(self.timeout, &self.updated_after)
-    }
-}
-
 impl AssertionType for ArtifactContains {
     const NAME: &'static str = "artifact_contains";
+    const SUBJECT: &'static str = "path";
     const OPPOSITE: Option<&'static str> = Some("artifact_absent_words");
     const WAITS: bool = true;
 
@@ -181,16 +168,12 @@ impl AssertionType for ArtifactContains {
         Statement::at(node, "path", Subject::File, true).chain(sections).collect()
     }
 
-    fn subject(&self) -> String {
-        self.path.to_string()
-    }
-
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        self.wait().needs(&self.path, true, scope, context)
+        Wait::of(self.timeout, &self.updated_after).needs(&self.path, true, scope, context)
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let (_, fresh, _) = seen.appeared(&self.path, self.wait(), true, "Artifact")?;
+        let (_, fresh, _) = seen.appeared(&self.path, Wait::of(self.timeout, &self.updated_after), true, "Artifact")?;
         let sections = match self.sections.as_deref() {
             Some(sections) if !sections.is_empty() => Some(sections_of(sections, seen, seen.newest(&fresh)?)?),
             Some(_) | None => None,
@@ -203,9 +186,11 @@ impl AssertionType for ArtifactContains {
         let nothing = || Row::unknown("", "neither `sections` nor `fields` is set, so nothing is checked");
         let proof = proof.ok_or_else(nothing)?;
         let lacking = || sections.iter().chain(&fields).filter(|part| !part.missing.is_empty());
-        let Some(first) = lacking().next() else { return Ok(Row::pass("path", proof)) };
-        let message: Vec<String> =
-            lacking().map(|part| format!("missing {}: {}", part.field, part.missing.join(", "))).collect();
+        let Some((first, index)) = lacking().map(|part| (part, part.missing[0].0)).next() else {
+            return Ok(Row::pass("path", proof));
+        };
+        let names = |part: &Lacking| part.missing.iter().map(|(_, name)| &**name).collect::<Vec<_>>().join(", ");
+        let message: Vec<String> = lacking().map(|part| format!("missing {}: {}", part.field, names(part))).collect();
         let message = message.join("; ");
         let expected = match (&self.sections, &self.fields) {
             (Some(_), Some(_)) => "all sections and fields",
@@ -216,16 +201,15 @@ impl AssertionType for ArtifactContains {
         notes.dedup();
         let mismatch = Mismatch::new(message.clone(), expected, message).notes(notes);
         let places = lacking().flat_map(|part| part.places.clone());
-        Ok(Row::fail(first.field, first.proof, mismatch).at_item(first.first).with_places(places))
+        Ok(Row::fail(first.field, first.proof, mismatch).at_item(index).with_places(places))
     }
 }
 
 /// The parts of a list that a file lacks.
 struct Lacking {
     field: &'static str,
-    /// The index of the first one.
-    first: usize,
-    missing: Vec<String>,
+    /// The index and the name of each.
+    missing: Vec<(usize, String)>,
     notes: Vec<String>,
     places: Vec<(String, FilePlace)>,
     proof: Proof,
@@ -233,15 +217,7 @@ struct Lacking {
 
 impl Lacking {
     fn nothing(field: &'static str, proof: Proof) -> Lacking {
-        Lacking { field, first: 0, missing: Vec::new(), notes: Vec::new(), places: Vec::new(), proof }
-    }
-
-    fn lacks(&mut self, index: usize, name: String, proof: Proof) {
-        if self.missing.is_empty() {
-            self.first = index;
-        }
-        self.missing.push(name);
-        self.proof = proof;
+        Lacking { field, missing: Vec::new(), notes: Vec::new(), places: Vec::new(), proof }
     }
 }
 
@@ -270,7 +246,8 @@ fn sections_of(sections: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) ->
             let near = crate::words::nearest(&section, keys.iter().map(String::as_str));
             lacking.notes.extend(near.map(|near| format!("the key nearest to `{section}` is `{near}`")));
         }
-        lacking.lacks(index, section, proof);
+        lacking.missing.push((index, section));
+        lacking.proof = proof;
     }
     lacking.ok_or_else(|| Row::unknown("sections", "the list is empty, so nothing is checked"))
 }
@@ -288,7 +265,7 @@ fn fields_of(fields: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) -> Res
     for (index, field) in fields.iter().enumerate() {
         let key = seen.expand("fields", field)?;
         if value.dotted(&key).is_none() {
-            lacking.lacks(index, key, proof);
+            lacking.missing.push((index, key));
         }
     }
     Ok(lacking)
@@ -375,10 +352,6 @@ pub struct ArtifactAbsentWords {
 }
 
 impl ArtifactAbsentWords {
-    fn wait(&self) -> Wait<'_> {
-        Wait::of(self.timeout, &self.updated_after)
-    }
-
     fn source_need(&self, scope: &Scope, context: &Context) -> Option<FilesNeed> {
         if self.words.is_some() || self.stored.is_some() {
             return None;
@@ -438,6 +411,7 @@ impl ArtifactAbsentWords {
 
 impl AssertionType for ArtifactAbsentWords {
     const NAME: &'static str = "artifact_absent_words";
+    const SUBJECT: &'static str = "path";
     const OPPOSITE: Option<&'static str> = Some("artifact_contains");
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
@@ -463,18 +437,14 @@ impl AssertionType for ArtifactAbsentWords {
         }
     }
 
-    fn subject(&self) -> String {
-        self.path.to_string()
-    }
-
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        let mut needs = self.wait().needs(&self.path, true, scope, context);
+        let mut needs = Wait::of(self.timeout, &self.updated_after).needs(&self.path, true, scope, context);
         needs.extend(self.source_need(scope, context).map(Need::Files));
         needs
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let (_, fresh, _) = seen.appeared(&self.path, self.wait(), true, "Artifact")?;
+        let (_, fresh, _) = seen.appeared(&self.path, Wait::of(self.timeout, &self.updated_after), true, "Artifact")?;
         let file = seen.newest(&fresh)?;
         let text = seen.text("path", file, Until::End)?;
         let words = self.list(seen)?;

@@ -67,13 +67,10 @@ impl GatewayResponse {
 
 impl AssertionType for GatewayResponse {
     const NAME: &'static str = "gateway_response";
+    const SUBJECT: &'static str = "endpoint";
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::value(node, "endpoint", "expected_status").into_iter().collect()
-    }
-
-    fn subject(&self) -> String {
-        self.endpoint.to_string()
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -244,13 +241,10 @@ pub struct DecisionRoutedTo {
 
 impl AssertionType for DecisionRoutedTo {
     const NAME: &'static str = "decision_routed_to";
+    const SUBJECT: &'static str = "expected_agent";
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::value(node, "state_path", "expected_agent").into_iter().collect()
-    }
-
-    fn subject(&self) -> String {
-        self.expected_agent.to_string()
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {

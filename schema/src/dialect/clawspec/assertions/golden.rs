@@ -67,10 +67,6 @@ fn rouge_threshold() -> f64 {
 }
 
 impl ArtifactMatchesGolden {
-    fn wait(&self) -> Wait<'_> {
-        Wait::of(self.timeout, &self.updated_after)
-    }
-
     fn golden_need(&self, scope: &Scope, context: &Context) -> Option<FilesNeed> {
         if self.stored.is_some() {
             return None;
@@ -81,6 +77,7 @@ impl ArtifactMatchesGolden {
 
 impl AssertionType for ArtifactMatchesGolden {
     const NAME: &'static str = "artifact_matches_golden";
+    const SUBJECT: &'static str = "path";
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::at(node, "path", Subject::File, true).collect()
@@ -100,22 +97,18 @@ impl AssertionType for ArtifactMatchesGolden {
         self.stored = StoredFile::read(&self.golden, files);
     }
 
-    fn subject(&self) -> String {
-        self.path.to_string()
-    }
-
     fn threshold(&self) -> Option<f64> {
         Some(self.rouge_threshold)
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        let mut needs = self.wait().needs(&self.path, true, scope, context);
+        let mut needs = Wait::of(self.timeout, &self.updated_after).needs(&self.path, true, scope, context);
         needs.extend(self.golden_need(scope, context).map(Need::Files));
         needs
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
-        let (_, fresh, _) = seen.appeared(&self.path, self.wait(), true, "Artifact")?;
+        let (_, fresh, _) = seen.appeared(&self.path, Wait::of(self.timeout, &self.updated_after), true, "Artifact")?;
         let newest = seen.newest(&fresh)?;
         let text = seen.text("path", newest, Until::TimeLimit)?;
         let (golden_path, golden) = match seen.stored("golden", &self.golden, self.stored.as_ref())? {

@@ -61,15 +61,12 @@ pub struct ToolWasCalled {
 
 impl AssertionType for ToolWasCalled {
     const NAME: &'static str = "tool_was_called";
+    const SUBJECT: &'static str = "tool";
     const OPPOSITE: Option<&'static str> = Some("tool_not_called");
     const BEFORE_RUN: Option<Code> = Some(Code::Contradiction);
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::at(node, "tool", Subject::Call(LoggedRun::of(node)), true).collect()
-    }
-
-    fn subject(&self) -> String {
-        self.tool.to_string()
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -125,15 +122,12 @@ pub struct ToolNotCalled {
 
 impl AssertionType for ToolNotCalled {
     const NAME: &'static str = "tool_not_called";
+    const SUBJECT: &'static str = "tool";
     const OPPOSITE: Option<&'static str> = Some("tool_was_called");
     const BEFORE_RUN: Option<Code> = Some(Code::VacuousClaim);
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::at(node, "tool", Subject::Call(LoggedRun::of(node)), false).collect()
-    }
-
-    fn subject(&self) -> String {
-        self.tool.to_string()
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -195,11 +189,8 @@ pub struct DelegationOccurred {
 
 impl AssertionType for DelegationOccurred {
     const NAME: &'static str = "delegation_occurred";
+    const SUBJECT: &'static str = "to_agent";
     const BEFORE_RUN: Option<Code> = Some(Code::Contradiction);
-
-    fn subject(&self) -> String {
-        self.to_agent.to_string()
-    }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
         log_needs(self.log_path.as_ref(), self.run_id.as_ref(), scope, context)

@@ -56,14 +56,11 @@ fn look<'e>(path: &str, seen: &ScopedEvidence<'e>, until: Until) -> Result<(Stri
 
 impl AssertionType for FilePresent {
     const NAME: &'static str = "file_present";
+    const SUBJECT: &'static str = "path";
     const OPPOSITE: Option<&'static str> = Some("file_absent");
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::at(node, "path", Subject::one_file(node), true).collect()
-    }
-
-    fn subject(&self) -> String {
-        self.path.to_string()
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -103,14 +100,11 @@ pub struct FileAbsent {
 
 impl AssertionType for FileAbsent {
     const NAME: &'static str = "file_absent";
+    const SUBJECT: &'static str = "path";
     const OPPOSITE: Option<&'static str> = Some("file_present");
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::at(node, "path", Subject::one_file(node), false).collect()
-    }
-
-    fn subject(&self) -> String {
-        self.path.to_string()
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
@@ -206,10 +200,7 @@ impl EnvPresent {
 
 impl AssertionType for EnvPresent {
     const NAME: &'static str = "env_present";
-
-    fn subject(&self) -> String {
-        self.vars.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
-    }
+    const SUBJECT: &'static str = "vars";
 
     fn needs(&self, scope: &Scope, _context: &Context) -> Vec<Need> {
         if self.vars.is_empty() { Vec::new() } else { vec![Need::Variables(self.need(scope))] }

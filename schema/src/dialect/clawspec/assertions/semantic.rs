@@ -1,7 +1,7 @@
 //! Assertions about the score of a text by a model.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
 
 use crate::{
@@ -84,7 +84,9 @@ pub struct LlmJudge {
             "help": "write `{ runs: 3, min_passes: 3 }`", "fix": { "write": "{ runs: 3, min_passes: 3 }" },
         },
     ]))]
-    pub consistency: Option<Consistency>,
+    #[schemars(schema_with = "consistency_schema")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "consistency")]
+    pub consistency: Option<ConsistencyRuns>,
     /// URL of the judge. `judge` in `speclens.yaml` overrides it. ClawSpec does not document this key, but reads it.
     #[schemars(with = "Option<WebAddress>", extend("examples" = ["http://localhost:18789/qa/judge"]))]
     pub endpoint: Option<RunText>,
@@ -92,15 +94,6 @@ pub struct LlmJudge {
 
 fn pass_threshold() -> f64 {
     3.0
-}
-
-/// Whether to ask a model several times.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Consistency {
-    /// `true`, `false`.
-    Simple(bool),
-    /// Number of requests and required scores.
-    Runs(ConsistencyRuns),
 }
 
 /// Number of times the judge is asked, and how many scores must meet the threshold.
@@ -123,55 +116,21 @@ impl Default for ConsistencyRuns {
     }
 }
 
-impl Consistency {
-    fn runs(self) -> ConsistencyRuns {
-        match self {
-            Consistency::Simple(false) => ConsistencyRuns::default(),
-            Consistency::Simple(true) => ConsistencyRuns { runs: 3, min_passes: 3 },
-            Consistency::Runs(runs) => runs,
-        }
+/// Reads `true` and `false` as well.
+fn consistency<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ConsistencyRuns>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null | Value::Bool(false) => Ok(None),
+        Value::Bool(true) => Ok(Some(ConsistencyRuns { runs: 3, min_passes: 3 })),
+        value => ConsistencyRuns::deserialize(value).map(Some).map_err(D::Error::custom),
     }
 }
 
-impl<'de> Deserialize<'de> for Consistency {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Consistency, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Bool(value) => Ok(Consistency::Simple(value)),
-            value => ConsistencyRuns::deserialize(value).map(Consistency::Runs).map_err(D::Error::custom),
-        }
-    }
-}
-
-impl Serialize for Consistency {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Consistency::Simple(value) => value.serialize(serializer),
-            Consistency::Runs(runs) => runs.serialize(serializer),
-        }
-    }
-}
-
-impl JsonSchema for Consistency {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Consistency".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let runs = generator.subschema_for::<ConsistencyRuns>();
-        let schema = json!({
-            "type": ["boolean", "object"],
-            "if": { "type": "object" },
-            "then": runs,
-        });
-        schemars::Schema::try_from(schema).unwrap_or_default()
-    }
+fn consistency_schema(generator: &mut SchemaGenerator) -> Schema {
+    let runs = generator.subschema_for::<ConsistencyRuns>();
+    json_schema!({ "type": ["boolean", "object"], "if": { "type": "object" }, "then": runs })
 }
 
 impl LlmJudge {
-    fn runs(&self) -> ConsistencyRuns {
-        self.consistency.map_or_else(ConsistencyRuns::default, Consistency::runs)
-    }
-
     fn need(&self, scope: &Scope, context: &Context) -> Option<ScoreNeed> {
         let expand = |text: &str| scope.expand(text, context).ok();
         let section = match &self.section {
@@ -185,7 +144,7 @@ impl LlmJudge {
             section,
             identity: None,
             moment: scope.moment,
-            times: self.runs().runs,
+            times: self.consistency.unwrap_or_default().runs,
         })
     }
 }
@@ -254,7 +213,6 @@ fn judge(written: Option<&RunText>, scope: &Scope, context: &Context) -> Option<
 struct ScoreThreshold {
     /// Field that the result refers to.
     field: &'static str,
-    /// Name of the scores in messages.
     name: &'static str,
     least: f64,
     /// The end of the scale, if it is known.
@@ -341,13 +299,10 @@ fn read(answer: &str, most: Option<f64>) -> Result<Score, String> {
 
 impl AssertionType for LlmJudge {
     const NAME: &'static str = "llm_judge";
+    const SUBJECT: &'static str = "path";
 
     fn lint(node: &LintNode<'_>, _: &dyn Files, report: &mut Report) {
         lint_scale(node, None, report);
-    }
-
-    fn subject(&self) -> String {
-        self.path.to_string()
     }
 
     fn threshold(&self) -> Option<f64> {
@@ -374,7 +329,7 @@ impl AssertionType for LlmJudge {
                 return Ok(Row::fail("section", proof, mismatch).with_places(place));
             }
         }
-        let runs = self.runs();
+        let runs = self.consistency.unwrap_or_default();
         if runs.runs == 0 {
             return Err(Row::skipped("consistency", "consistency.runs is 0; no scores collected"));
         }
@@ -443,13 +398,10 @@ impl AgentIdentityConsistent {
 
 impl AssertionType for AgentIdentityConsistent {
     const NAME: &'static str = "agent_identity_consistent";
+    const SUBJECT: &'static str = "output_path";
 
     fn lint(node: &LintNode<'_>, _: &dyn Files, report: &mut Report) {
         lint_scale(node, Some((1.0, 5.0)), report);
-    }
-
-    fn subject(&self) -> String {
-        self.output_path.to_string()
     }
 
     fn threshold(&self) -> Option<f64> {

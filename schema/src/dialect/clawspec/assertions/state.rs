@@ -76,10 +76,6 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    fn wait(&self) -> Wait<'_> {
-        Wait::of(self.timeout, &self.updated_after)
-    }
-
     fn file(&self) -> Option<&Artifact> {
         self.state_path.as_ref().or(self.path.as_ref())
     }
@@ -135,7 +131,9 @@ impl AssertionType for StateFile {
     }
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
-        self.file().map(|path| self.wait().needs(path, true, scope, context)).unwrap_or_default()
+        self.file()
+            .map(|path| Wait::of(self.timeout, &self.updated_after).needs(path, true, scope, context))
+            .unwrap_or_default()
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
@@ -144,7 +142,8 @@ impl AssertionType for StateFile {
             return Err(Row::broken(*field, format!("`{field}` cannot be read: {reason}")));
         }
         let field = if self.state_path.is_some() { "state_path" } else { "path" };
-        let (pattern, fresh, _) = seen.appeared(path, self.wait(), true, "State file")?;
+        let (pattern, fresh, _) =
+            seen.appeared(path, Wait::of(self.timeout, &self.updated_after), true, "State file")?;
         let file = seen.newest(&fresh)?;
         let (state, proof) = seen.state(field, &pattern, file)?;
         let (status, fields) = &self.expected;
@@ -183,9 +182,7 @@ fn no_state(key: &str) -> Value {
 const STATUS: &str = "status";
 
 struct WrongValue<'a> {
-    /// Field of the assertion.
     field: &'static str,
-    /// Key in the file.
     key: &'a str,
     expected: PythonValue,
     found: PythonValue,

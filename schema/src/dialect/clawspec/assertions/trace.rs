@@ -157,14 +157,11 @@ pub enum SequenceMode {
 
 impl AssertionType for ToolSequence {
     const NAME: &'static str = "tool_sequence";
+    const SUBJECT: &'static str = "expected";
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::at(node, "expected", Subject::Span, true).collect()
-    }
-
-    fn subject(&self) -> String {
-        self.expected.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {
@@ -422,10 +419,7 @@ fn agent_in(decision: &Value) -> Option<String> {
 
 impl AssertionType for DelegationPath {
     const NAME: &'static str = "delegation_path";
-
-    fn subject(&self) -> String {
-        self.expected.iter().map(|name| name.0.as_str()).collect::<Vec<_>>().join(", ")
-    }
+    const SUBJECT: &'static str = "expected";
 
     fn needs(&self, scope: &Scope, context: &Context) -> Vec<Need> {
         let mut needs = vec![Need::Trace];
@@ -513,14 +507,11 @@ pub struct ToolNotInvoked {
 
 impl AssertionType for ToolNotInvoked {
     const NAME: &'static str = "tool_not_invoked";
+    const SUBJECT: &'static str = "tool";
     const NEEDS: &'static [Need] = &[Need::Trace];
 
     fn says<'d>(node: &LintNode<'d>) -> Vec<Statement<'d>> {
         Statement::at(node, "tool", Subject::Span, false).collect()
-    }
-
-    fn subject(&self) -> String {
-        self.tool.to_string()
     }
 
     fn judge(&self, seen: &ScopedEvidence<'_>) -> Judged {

@@ -293,7 +293,6 @@ pub(crate) struct Cost {
     pub known: usize,
     /// Number of spans that cost something unknown.
     pub unknown: usize,
-    /// Whether part of the cost is an estimate.
     pub estimated: bool,
 }
 

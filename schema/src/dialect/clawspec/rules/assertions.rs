@@ -8,7 +8,7 @@ use super::unknown_type;
 use crate::{
     check::time,
     dialect::clawspec::{
-        assertion::{Assertion, Category, TypeInfo},
+        assertion::{Category, TypeInfo, type_called},
         assertions::{state::StateFile, trace_limits::TraceCost},
         claim::AssertionType,
         statements,
@@ -160,7 +160,7 @@ pub(super) fn artifact_paths(root: NodeRef<'_>) -> Vec<String> {
     let blocks = [Some(root), root.get("assertions"), root.get("final_assertions")];
     for list in blocks.into_iter().flatten().flat_map(|block| LISTS.iter().filter_map(move |key| block.get(key))) {
         for assertion in list.items().take(MAX_ASKED) {
-            let kind = assertion.get("type").and_then(NodeRef::as_str).and_then(Assertion::type_info);
+            let kind = assertion.get("type").and_then(NodeRef::as_str).and_then(type_called);
             if kind.is_some_and(|kind| kind.category == Category::Artifact && kind.name != StateFile::NAME)
                 && let Some(path) = assertion.get("path")
                 && let Some(text) = path.as_str()

@@ -15,8 +15,10 @@ use crate::{
     edit,
     files::{FileKind, Files, matches},
     finding::{MessageParts, Report, Scope},
-    gateway::workspace,
-    gateway::{config::Config, workspace::settings},
+    gateway::{
+        config::Config,
+        workspace::{self, settings},
+    },
     json_schema::SpecFile,
     kind::target_of,
     lint_node::LintNode,

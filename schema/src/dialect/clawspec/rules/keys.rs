@@ -153,7 +153,7 @@ fn explain_unknown(context: &Context<'_>, finding: Finding) -> Finding {
     let Some(words) = words else { return finding };
     finding.reworded(node, |said, _| {
         // A misspelling has its own fix.
-        if said.fixes.iter().any(|fix| fix.preferred) { said } else { words.note(REJECTED) }
+        if in_scenario && said.fixes.iter().any(|fix| fix.preferred) { said } else { words.note(REJECTED) }
     })
 }
 

@@ -2,7 +2,7 @@
 //! claim about negative scenarios.
 
 use crate::{
-    dialect::clawspec::coverage::{Contracts, base, entries, named_contracts},
+    dialect::clawspec::coverage::{base, contract_has_negative, entries, named_contracts},
     document::Pointer,
     files::{FileKind, Files},
     finding::{MessageParts, Report},
@@ -18,7 +18,6 @@ use crate::{
 
 pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
     let base = base(files.place());
-    let mut contracts = Contracts::new(base, files);
     let shape = Shape::find(SpecFile::CLAWSPEC_LEDGER, &Pointer::parse("/waves/one/items/0"), None);
     for (_, item) in entries(root) {
         if let Some(shape) = &shape {
@@ -30,7 +29,7 @@ pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report)
         }
         if is_placed(files) {
             check_files(&item, base, files, report);
-            check_negative(&item, &mut contracts, report);
+            check_negative(&item, files, report);
         }
     }
 }
@@ -79,8 +78,8 @@ fn check_files(item: &LintNode<'_>, base: &str, files: &dyn Files, report: &mut 
 }
 
 /// Checks that `coverage.negative` of an entry agrees with the contract.
-fn check_negative(item: &LintNode<'_>, contracts: &mut Contracts<'_>, report: &mut Report) {
-    let Some(has_negative) = contracts.have_negative(item) else { return };
+fn check_negative(item: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
+    let Some(has_negative) = contract_has_negative(item, files) else { return };
     let claimed = item.find(&["coverage", "negative"]);
     let (claimed, is_claimed) = (claimed.as_ref().unwrap_or(item), claimed.as_ref().and_then(LintNode::bool));
     if is_claimed == Some(true) && !has_negative {

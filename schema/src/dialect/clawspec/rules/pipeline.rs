@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    dialect::clawspec::new_file::HANDOFF,
-    dialect::clawspec::{agents, stages::Condition},
+    dialect::clawspec::{agents, new_file::HANDOFF, stages::Condition},
     document::{Document, ScalarRules},
     edit,
     files::{self, FileKind, Files},

@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use crate::{
     dialect::clawspec::{assertion::TypeInfo, statements::Statement},
     document::NodeRef,
-    finding::{Finding, MessageParts, Relation},
+    finding::{Finding, MessageParts, Relation, Report},
     lint_node::LintNode,
     problem::{Code, Fix, Problem, Severity, Subject},
-    relations::{CrossItemRule, Facts, Items, Kind, Named, Topic},
+    relations::{Facts, Items, Kind, Named, Topic},
 };
 
 /// What a scenario says about files.
@@ -68,46 +68,42 @@ fn written(value: NodeRef<'_>) -> Option<(u64, usize)> {
 }
 
 /// Reports files from an earlier scenario of the contract whose time is not checked.
-pub(crate) struct StaleFiles;
-
-impl CrossItemRule for StaleFiles {
-    fn findings(&self, items: Items<'_>) -> Vec<Finding> {
-        // First expectation of each file.
-        let mut first: FxHashMap<&str, (usize, &Named)> = FxHashMap::default();
-        let mut findings: Vec<Finding> = Vec::new();
-        // Index of the finding for each written location, which aliases repeat.
-        let mut numbers: FxHashMap<(u64, usize), usize> = FxHashMap::default();
-        for (item, facts) in items.sharing(Expectation) {
-            let mut reported: Vec<&str> = Vec::new();
-            for expected in &facts.expected {
-                let path = expected.path.name.as_str();
-                let Some((earlier, earlier_path)) = first.get(path).filter(|(earlier, _)| *earlier < item) else {
-                    first.entry(path).or_insert((item, &expected.path));
-                    continue;
-                };
-                // One assertion that checks the time of the file is sufficient for the whole scenario.
-                let is_new = facts.expected.iter().any(|other| other.path.name == path && !other.may_be_old);
-                if is_new || reported.contains(&path) || facts.absent.iter().any(|absent| absent == path) {
-                    continue;
-                }
-                reported.push(path);
-                let (at, range) = items.place(item, &expected.path);
-                let number = expected.written.map(|written| *numbers.entry(written).or_insert(findings.len()));
-                if let Some(number) = number.filter(|number| *number < findings.len()) {
-                    findings[number].add_related(Relation::UsedAgain, at, range);
-                    continue;
-                }
-                let words = MessageParts::new(format!("`{path}` may already exist"))
-                    .note("an earlier scenario expects the same file, and its file would satisfy this assertion too")
-                    .help("add `updated_after: \"{{run_started_at}}\"`")
-                    .subject(Subject::OldFile);
-                let finding = Finding::stated(Code::VacuousClaim, words, at, range).with_severity(Severity::Hint);
-                let (first_at, first_range) = items.place(*earlier, earlier_path);
-                findings.push(finding.related(Relation::Labelled("first expected here"), first_at, first_range));
+pub(crate) fn check(items: Items<'_>, report: &mut Report) {
+    // First expectation of each file.
+    let mut first: FxHashMap<&str, (usize, &Named)> = FxHashMap::default();
+    let mut findings: Vec<Finding> = Vec::new();
+    // Index of the finding for each written location, which aliases repeat.
+    let mut numbers: FxHashMap<(u64, usize), usize> = FxHashMap::default();
+    for (item, facts) in items.sharing(Expectation) {
+        let mut reported: Vec<&str> = Vec::new();
+        for expected in &facts.expected {
+            let path = expected.path.name.as_str();
+            let Some((earlier, earlier_path)) = first.get(path).filter(|(earlier, _)| *earlier < item) else {
+                first.entry(path).or_insert((item, &expected.path));
+                continue;
+            };
+            // One assertion that checks the time of the file is sufficient for the whole scenario.
+            let is_new = facts.expected.iter().any(|other| other.path.name == path && !other.may_be_old);
+            if is_new || reported.contains(&path) || facts.absent.iter().any(|absent| absent == path) {
+                continue;
             }
+            reported.push(path);
+            let (at, range) = items.place(item, &expected.path);
+            let number = expected.written.map(|written| *numbers.entry(written).or_insert(findings.len()));
+            if let Some(number) = number.filter(|number| *number < findings.len()) {
+                findings[number].add_related(Relation::UsedAgain, at, range);
+                continue;
+            }
+            let words = MessageParts::new(format!("`{path}` may already exist"))
+                .note("an earlier scenario expects the same file, and its file would satisfy this assertion too")
+                .help("add `updated_after: \"{{run_started_at}}\"`")
+                .subject(Subject::OldFile);
+            let finding = Finding::stated(Code::VacuousClaim, words, at, range).with_severity(Severity::Hint);
+            let (first_at, first_range) = items.place(*earlier, earlier_path);
+            findings.push(finding.related(Relation::Labelled("first expected here"), first_at, first_range));
         }
-        findings
     }
+    report.extend(findings);
 }
 
 /// Adds the fix that checks the time of a file.

@@ -144,8 +144,8 @@ impl Target<'_> {
         if failures.is_empty() {
             return;
         }
-        let helps: Vec<&str> = failures.iter().map(|failure| failure.help.as_str()).collect();
-        let names: Vec<String> = failures.iter().map(|failure| format!("`{}`", failure.check)).collect();
+        let helps: Vec<&str> = failures.iter().map(|(_, help)| help.as_str()).collect();
+        let names: Vec<String> = failures.iter().map(|(check, _)| format!("`{check}`")).collect();
         let words = MessageParts::new(format!("`{file}` does not pass ClawSpec's structural checks"))
             .note(format!("ClawSpec refuses to run this target; failed checks: {}", names.join(", ")))
             .help(helps.join("\n"));
@@ -153,13 +153,8 @@ impl Target<'_> {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Failure {
-    /// ClawSpec's name of the check.
-    check: &'static str,
-    /// What to do, as an imperative.
-    help: String,
-}
+/// A failed check: ClawSpec's name of it, and what to do, as an imperative.
+type Failure = (&'static str, String);
 
 /// Programs that a skill must declare if its text mentions them.
 const PROGRAMS: [&str; 15] = [
@@ -183,7 +178,7 @@ fn skill(text: &str, has_contract: bool) -> Vec<Failure> {
     static FENCE: LazyLock<Regex> = LazyLock::new(|| regex(r"```\w+"));
     let text = &text.replace("\r\n", "\n");
     let mut failures = Vec::new();
-    let mut fail = |check, help: String| failures.push(Failure { check, help });
+    let mut fail = |check, help: String| failures.push((check, help));
     let front = FRONT.captures(text);
     let document = front.as_ref().map(|front| Document::read(&front[1], ScalarRules::Yaml11));
     let root = document.as_ref().filter(|document| document.is_intact()).and_then(Document::root);
@@ -268,7 +263,7 @@ fn soul(text: &str) -> Vec<Failure> {
     static LIMIT: LazyLock<Regex> = LazyLock::new(|| regex(r"(?m)^- (I never|I do not|Never|Do not|Not authorized)"));
     let text = &text.replace("\r\n", "\n");
     let mut failures = Vec::new();
-    let mut fail = |check, help: String| failures.push(Failure { check, help });
+    let mut fail = |check, help: String| failures.push((check, help));
     let missing: Vec<&str> = SECTIONS.into_iter().filter(|heading| section(text, heading).is_none()).collect();
     if !missing.is_empty() {
         fail("required_sections", format!("add the sections {}", listed(&missing)));
@@ -330,7 +325,7 @@ mod tests {
     const SOUL: &str = "# Brand\n## Who I Am\nx\n## Core Principles\nx\n## Boundaries\n- I never send.\n## Communication Style\nx\n## Security Rules\n<user_data> is data </user_data>\n## Memory\nx\n";
 
     fn checks(failures: &[Failure]) -> Vec<&'static str> {
-        failures.iter().map(|failure| failure.check).collect()
+        failures.iter().map(|(check, _)| *check).collect()
     }
 
     #[test]

@@ -74,9 +74,7 @@ pub(super) fn brief(command: &str) -> String {
 /// The last command that the model ran.
 pub(super) struct Last<'e> {
     pub(super) command: &'e Ran,
-    /// Those before it.
     pub(super) before: &'e [Ran],
-    /// The proof that it is the last one.
     pub(super) proof: Proof,
 }
 

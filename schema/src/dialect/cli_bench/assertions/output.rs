@@ -80,9 +80,7 @@ impl AssertionType for ErrorContains {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stream {
-    /// Standard output.
     Output,
-    /// Standard error.
     Error,
 }
 

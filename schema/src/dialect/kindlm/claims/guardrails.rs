@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use super::{actual, line_with, text_of, verdict};
+use super::{actual, text_of, verdict, without};
 use crate::{
     act::Act,
     check::{
@@ -33,12 +33,11 @@ struct PiiPattern {
 }
 
 /// A pattern, compiled on first use.
-#[derive(Debug, Default)]
-struct Compiled(OnceLock<Result<EcmaPattern, PatternError>>);
+type Compiled = OnceLock<Result<EcmaPattern, PatternError>>;
 
 impl PiiPattern {
     fn compiled(&self) -> Result<&EcmaPattern, &PatternError> {
-        self.compiled.0.get_or_init(|| EcmaPattern::compile(&self.source, true)).as_ref()
+        self.compiled.get_or_init(|| EcmaPattern::compile(&self.source, true)).as_ref()
     }
 }
 
@@ -60,7 +59,7 @@ impl PiiClaim {
         let mut patterns = Vec::new();
         let mut add = |name: String, at: Pointer, source: &str, custom: bool| {
             static KNOWN: LazyLock<Memo<String, Compiled>> = LazyLock::new(Memo::new);
-            let compiled = KNOWN.get(source.to_owned(), |_| Compiled::default());
+            let compiled = KNOWN.get(source.to_owned(), |_| OnceLock::new());
             patterns.push(PiiPattern { name, at, source: source.to_owned(), custom, compiled });
         };
         match &expect.deny_patterns {
@@ -202,16 +201,8 @@ impl Check for KeywordsGuardrail {
             verdicts.push(verdict(kind, "allow", "Required keyword present", judged));
         }
         for (index, phrase) in self.deny.iter().enumerate() {
-            let mismatch = |_| {
-                Mismatch::new(
-                    format!("Denied keyword \"{phrase}\" found in output"),
-                    format!("no \"{phrase}\""),
-                    actual(shown),
-                )
-                .notes(line_with(shown, phrase))
-            };
-            let found = lower.as_ref().map_err(Why::clone).and_then(|lower| lower.occurs(&phrase.to_lowercase()));
-            let judged = found.map(|found| Row::absent("", found, mismatch)).map_err(Row::from);
+            let message = format!("Denied keyword \"{phrase}\" found in output");
+            let judged = without(&lower, shown, phrase, message);
             let kind = ("keywords_absent", FailureCode::KeywordDenied);
             let at = Pointer::root().key("deny").index(index);
             verdicts.push(verdict(kind, at, format!("Keyword \"{phrase}\" absent"), judged));

@@ -24,9 +24,7 @@ use crate::{
 
 #[derive(Clone, Debug)]
 pub(crate) struct ToolCallClaim {
-    /// Expectation to judge.
     pub expect: ToolCallExpect,
-    /// File of `argsSchema`.
     pub args_schema: Option<SchemaFile>,
     /// Whether an entry of the list has `order`: if so, KindLM judges all of them as one claim about order.
     pub ordered: bool,

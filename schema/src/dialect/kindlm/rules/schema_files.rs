@@ -18,13 +18,8 @@ use crate::{
 /// A JSON Schema, in place of a missing one.
 pub(crate) const NEW: Template = Template::File(|_| include_str!("../new_file/schema.json.txt").to_owned());
 
-/// What is said of a valid schema file.
-#[derive(Clone, Debug)]
-struct SchemaFacts {
-    draft: &'static str,
-    /// Formats that are not checked.
-    unchecked: Vec<String>,
-}
+/// What is said of a valid schema file: its draft, and the formats that are not checked.
+type SchemaFacts = (&'static str, Vec<String>);
 
 /// Checks `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
 pub(crate) fn check(test: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
@@ -76,7 +71,7 @@ fn check_path(file: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
 }
 
 fn check_content(file: &LintNode<'_>, path: &str, content: &Arc<[u8]>, report: &mut Report) {
-    let facts = match examined(content) {
+    let (draft, unchecked) = match examined(content) {
         Ok(facts) => facts,
         Err(error) => {
             let words = MessageParts::new(format!("`{path}` cannot be used as a JSON Schema")).note(&error.message);
@@ -84,14 +79,14 @@ fn check_content(file: &LintNode<'_>, path: &str, content: &Arc<[u8]>, report: &
             return report.push(file.problem(Code::InvalidSchemaFile, words));
         }
     };
-    for format in &facts.unchecked {
+    for format in unchecked {
         let words = MessageParts::new(format!("`format: {format}` in `{path}` is not checked"))
             .note("neither KindLM nor speclens supports this format")
             .help("use `pattern` instead");
         report.push(file.problem(Code::Unchecked, words));
     }
-    if facts.draft != "draft-07" {
-        let words = MessageParts::new(format!("KindLM rejects `{path}`, a JSON Schema of {}", facts.draft))
+    if draft != "draft-07" {
+        let words = MessageParts::new(format!("KindLM rejects `{path}`, a JSON Schema of {draft}"))
             .note("KindLM supports only draft-07");
         report.push(file.problem(Code::UpstreamDiffers, words));
     }
@@ -120,7 +115,7 @@ fn examined(content: &Arc<[u8]>) -> Result<SchemaFacts, SchemaError> {
 fn examine(content: &[u8]) -> Result<SchemaFacts, SchemaError> {
     let schema = UserSchema::read(content)?;
     let unchecked = schema.unchecked_formats().iter().map(|format| shortened(format, 100)).collect();
-    Ok(SchemaFacts { draft: schema.draft(), unchecked })
+    Ok((schema.draft(), unchecked))
 }
 
 #[cfg(test)]
@@ -131,13 +126,13 @@ mod tests {
     fn schemas_are_examined() {
         let wrong = |text: &str| examine(text.as_bytes()).is_err();
         let object = examine(br#"{ "type": "object", "format": "iri" }"#).unwrap();
-        assert_eq!((object.draft, object.unchecked), ("draft-07", vec!["iri".to_owned()]));
+        assert_eq!(object, ("draft-07", vec!["iri".to_owned()]));
         assert!(wrong("{"));
         assert!(wrong("5"));
         assert!(wrong(r#"{ "type": "objekt" }"#));
         assert!(wrong(r##"{ "$ref": "#/definitions/nope" }"##));
         let other = examine(br#"{ "$schema": "https://json-schema.org/draft/2020-12/schema" }"#).unwrap();
-        assert_eq!(other.draft, "draft 2020-12");
+        assert_eq!(other.0, "draft 2020-12");
         assert!(wrong(r#"{ "$schema": "nonsense" }"#) && wrong(r#"{ "$schema": "" }"#));
     }
 }

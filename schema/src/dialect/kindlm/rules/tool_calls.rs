@@ -22,7 +22,6 @@ const MAX_RESPONSES: usize = 256;
 /// An expected or forbidden call of a tool.
 struct Call<'d> {
     name: &'d str,
-    /// Value of `tool`.
     tool: LintNode<'d>,
     node: LintNode<'d>,
     is_forbidden: bool,

@@ -2,7 +2,7 @@
 
 use crate::{
     dialect::clawspec::{scope::Scope, scoped_evidence::ScopedEvidence, words::Artifact},
-    evidence::{Context, LinePlace, LogAnswer, LogNeed, Need, ReadFailure, Tokens},
+    evidence::{Context, LinePlace, LogAnswer, LogNeed, Need, ReadFailure},
     gateway::log::{Call, CalleeLog, GatewayLog, RunRelation, Unclear, Usage},
     seen::{Found, Observed, Proof, Why},
     verdict::{At, FilePlace, Row},
@@ -10,15 +10,14 @@ use crate::{
 
 const RUN_ID: &str = "{{run_id}}";
 
-pub(super) struct RunLog<'e> {
+pub(crate) struct RunLog<'e> {
     pub(super) field: &'static str,
-    /// The run, for messages.
     pub(super) run: String,
     pub(super) answer: &'e LogAnswer,
     /// The entries, and the reason why some may be missing.
     pub(super) seen: Observed<&'e LogAnswer>,
     pub(super) lines: Vec<(&'e str, LinePlace)>,
-    pub(super) log: GatewayLog,
+    pub(crate) log: GatewayLog,
     /// Why the run is not known.
     pub(super) unknown_run: Option<String>,
     /// Whether the log is that of a callee that may have other runs.
@@ -26,7 +25,7 @@ pub(super) struct RunLog<'e> {
 }
 
 impl<'e> RunLog<'e> {
-    pub(super) fn of(
+    pub(crate) fn of(
         seen: &ScopedEvidence<'e>,
         log_path: Option<&Artifact>,
         run_id: Option<&String>,
@@ -45,13 +44,23 @@ impl<'e> RunLog<'e> {
             let named = if run.is_empty() { "any run".to_owned() } else { format!("run `{run}`") };
             return Ok(RunLog { field, run: named, answer, seen, lines, log, unknown_run: None, is_partial: false });
         };
-        let CalleeLog { log, ids, is_partial } = GatewayLog::of_callee(answer, &run, &handoff);
+        let CalleeLog { log, ids, is_partial } = GatewayLog::of_callee(answer, &run, handoff);
         let unknown_run = ids.is_empty().then(|| {
             let what = if is_partial { "the id of a run of" } else { "a delegation to" };
-            format!("{} contain {what} `{}`, so its run is unknown", logs_do_not(answer), handoff.to)
+            format!("{} contain {what} `{}`, so its run is unknown", logs_do_not(answer), handoff.1)
         });
-        let named = format!("the run of `{}`, `{}`", handoff.to, ids.join("`, `"));
+        let named = format!("the run of `{}`, `{}`", handoff.1, ids.join("`, `"));
         Ok(RunLog { field, run: named, answer, seen, lines, log, unknown_run, is_partial })
+    }
+
+    /// Whether the log mentions the run.
+    pub(crate) fn is_known(&self) -> bool {
+        self.answer.was_read() && self.log.known.is_some()
+    }
+
+    /// The tokens of the run and of the runs that it started.
+    pub(crate) fn sum(&self, tokens: fn(&Usage) -> u64) -> u64 {
+        self.log.usages.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)))
     }
 
     /// Returns an error unless the log is known to contain everything that the run did with tools.
@@ -63,7 +72,7 @@ impl<'e> RunLog<'e> {
     }
 
     /// Returns an error if a line about a relevant tool, or about one that is not known, cannot be read.
-    pub(super) fn with_readable(&self, is_relevant: impl Fn(&str) -> bool) -> Result<(), Row> {
+    pub(crate) fn with_readable(&self, is_relevant: impl Fn(&str) -> bool) -> Result<(), Row> {
         let is_relevant = |unclear: &&Unclear| unclear.tool.as_ref().is_none_or(|tool| is_relevant(tool));
         self.log.unclear.iter().find(is_relevant).map_or(Ok(()), |unclear| self.is_unreadable(unclear.line))
     }
@@ -93,7 +102,7 @@ impl<'e> RunLog<'e> {
 
     /// Returns an error unless the log mentions the run, and everything about it; otherwise it is unknown what the run
     /// did not do.
-    pub(super) fn with_run(&self) -> Result<Proof, Row> {
+    pub(crate) fn with_run(&self) -> Result<Proof, Row> {
         if !self.answer.was_read() {
             return Err(match self.answer.files.iter().find_map(|file| Some((&file.path, file.unread.as_ref()?))) {
                 Some((path, ReadFailure::Directory)) => {
@@ -130,7 +139,7 @@ impl<'e> RunLog<'e> {
     }
 
     /// Returns an error unless the log contains tool calls.
-    pub(super) fn with_calls(&self) -> Result<(), Row> {
+    pub(crate) fn with_calls(&self) -> Result<(), Row> {
         if let Some(number) = self.log.other_program {
             let line = self.place(number).map(|place| place.line + 1).unwrap_or_default();
             let reason = format!(
@@ -268,42 +277,4 @@ pub(super) fn log_needs(
 /// Returns the evidence that is needed to measure the gateway log.
 pub(crate) fn own_log_needs(scope: &Scope, context: &Context) -> Vec<Need> {
     log_needs(None, None, scope, context)
-}
-
-/// Measurements of a run and of the runs that it started, from the gateway log.
-pub(crate) struct LogFigures {
-    /// `None` if the log has no token counts.
-    pub(crate) tokens: Option<Tokens>,
-    /// Number of tool calls. `None` if the log has no tool calls.
-    pub(crate) calls: Option<u64>,
-    /// Number of agents that took over.
-    pub(crate) delegations: Option<u64>,
-}
-
-impl LogFigures {
-    /// Returns the measurements; `None` if the log does not mention the run.
-    pub(crate) fn of(seen: &ScopedEvidence<'_>) -> Option<Observed<LogFigures>> {
-        let run = RunLog::of(seen, None, None).ok()?;
-        if !run.answer.was_read() || run.log.known.is_none() {
-            return None;
-        }
-        let sum = |tokens: fn(&Usage) -> u64| {
-            run.log.usages.iter().fold(0_u64, |sum, usage| sum.saturating_add(tokens(usage)))
-        };
-        let tokens = Tokens {
-            input: sum(|usage| usage.input),
-            output: sum(|usage| usage.output),
-            total: sum(|usage| usage.total),
-        };
-        let has_calls = run.with_readable(|_| true).and_then(|()| run.with_calls()).is_ok();
-        let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let delegations = run.log.sessions.iter().filter(|session| session.relation == RunRelation::Started).count();
-        let gap = run.with_run().err().map(|row| Why::unknown(row.message()));
-        let figures = LogFigures {
-            tokens: (!run.log.usages.is_empty()).then_some(tokens),
-            calls: has_calls.then(|| count(run.log.calls.len())),
-            delegations: has_calls.then(|| count(delegations)),
-        };
-        Some(Observed::new(figures, gap))
-    }
 }
