@@ -1,12 +1,9 @@
 //! The command line: one file per subcommand. It does not interpret specs itself.
 
-mod activity;
 mod baseline;
 mod check;
-mod clawspec;
 mod coverage;
 mod discover;
-mod exit;
 mod explain;
 mod fix;
 mod init;
@@ -34,9 +31,9 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use crate::{allocator, lsp::End, threads};
+use crate::{lsp::End, threads};
 
-pub(crate) use exit::{FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED};
+pub(crate) use output::{FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED};
 
 /// Environment variable with the log level: `error`, `warn`, `info`, `debug` or `trace`.
 const LOG_VARIABLE: &str = "SPECLENS_LOG";
@@ -90,7 +87,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = recording_shell() {
         return code;
     }
-    allocator::limit_address_space();
+    threads::limit_address_space();
     let command = command();
     start_log(matches!(command, Command::Lsp));
     let work = move || match perform(command) {

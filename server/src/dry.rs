@@ -7,23 +7,26 @@ use std::{
 
 use speclens_runner::{
     event::SuiteResult,
-    exec::{self, agent::UsageBound},
-    report::plain,
+    exec::{
+        self,
+        agent::{UsageBound, grouped},
+    },
+    model::{Description, KeyState, Models, Quote, manual},
+    report::{human::dollars, plain},
 };
 use speclens_schema::{
-    evidence::{Context, ObservationTime},
+    evidence::{Context, ObservationTime, TemplateValues},
     judge::Judged,
     mask::Secrets,
-    suite::{Action, AgentAction, Case, HelpMode, Subject, Suite},
+    script,
+    settings::Price,
+    suite::{Action, AgentAction, Case, HelpMode, Subject, Suite, program_of},
+    template_syntax,
     verdict::Verdict,
     words::plural,
 };
 
 use crate::job::Prepared;
-
-use model_requests::ModelRequests;
-
-mod model_requests;
 
 /// A part of a suite, with its subjects.
 #[derive(Debug)]
@@ -41,17 +44,16 @@ pub(crate) struct Plan<'p> {
 }
 
 impl Plan<'_> {
-    /// Describes every chosen test and its models, and adds them to the totals.
     pub(crate) fn describe(&self, sum: &mut Totals) -> String {
         let mut text = String::new();
         let mut asked = ModelRequests::default();
         for &index in self.cases {
             let case = &self.suite.cases[index];
             let subjects = case.action.subjects_of(self.chosen, self.help_modes);
-            let lines = self.lines(case, &subjects, sum);
-            let _ = writeln!(text, "  {}", plain::line(&self.secrets.mask(&lines.title)));
+            let (title, does) = self.lines(case, &subjects, sum);
+            let _ = writeln!(text, "  {}", plain::line(&self.secrets.mask(&title)));
             let preconditions = self.checked.map(|result| preconditions(case, index, result)).unwrap_or_default();
-            for line in lines.does.into_iter().chain(preconditions) {
+            for line in does.into_iter().chain(preconditions) {
                 let _ = writeln!(text, "      {}", plain::line(&self.secrets.mask(&line)));
             }
             if !case.skip {
@@ -65,15 +67,8 @@ impl Plan<'_> {
         sum.has_tokens |= has_tokens;
         text
     }
-}
 
-struct Lines {
-    title: String,
-    does: Vec<String>,
-}
-
-impl Plan<'_> {
-    fn lines(&self, case: &Case, subjects: &[Subject], sum: &mut Totals) -> Lines {
+    fn lines(&self, case: &Case, subjects: &[Subject], sum: &mut Totals) -> (String, Vec<String>) {
         let runs = subjects.len() * case.repeat as usize;
         let does = match &case.action {
             Action::Command(command) => match &command.expanded {
@@ -100,7 +95,7 @@ impl Plan<'_> {
             Some(obstacle) => *sum.unsupported.entry(obstacle).or_default() += 1,
             None => sum.attempts += if case.skip { 0 } else { runs },
         }
-        Lines { title: format!("{} ({})", case.name, details.join("; ")), does }
+        (format!("{} ({})", case.name, details.join("; ")), does)
     }
 }
 
@@ -161,7 +156,6 @@ fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
     lines
 }
 
-/// The totals over all suites.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     attempts: usize,
@@ -196,4 +190,171 @@ impl Totals {
 
 fn word(count: u64, word: &str) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ModelRequests {
+    /// Acting models: attempts, and an upper bound of their usage.
+    models: Vec<(String, u64, UsageBound)>,
+    /// Judges: number of questions.
+    judges: Vec<(String, u64)>,
+}
+
+impl ModelRequests {
+    pub(super) fn add(&mut self, case: &Case, subjects: &[Subject]) {
+        let repeat = u64::from(case.repeat);
+        match &case.action {
+            Action::Agent(agent) => {
+                for subject in subjects {
+                    let Some(id) = subject.model_id() else { continue };
+                    // A program calls models by itself.
+                    let is_program = program_of(id).is_some();
+                    let bound =
+                        if is_program { UsageBound::default() } else { UsageBound::of(agent, subject).times(repeat) };
+                    match self.models.iter_mut().find(|(known, ..)| known == id) {
+                        Some((_, attempts, sum)) => {
+                            *attempts += repeat;
+                            *sum = sum.plus(bound);
+                        }
+                        None => self.models.push((id.to_owned(), repeat, bound)),
+                    }
+                }
+            }
+            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
+        }
+        let attempts = repeat * subjects.len() as u64;
+        for need in case.needs(ObservationTime::After, &any_run()) {
+            let Some((id, times)) = need.asked() else { continue };
+            let times = u64::from(times);
+            match self.judges.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, questions)) => *questions += attempts * times,
+                None => self.judges.push((id, attempts * times)),
+            }
+        }
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.models.iter().map(|(.., bound)| bound.requests).sum()
+    }
+
+    pub(super) fn questions(&self) -> u64 {
+        self.judges.iter().map(|(_, questions)| questions).sum()
+    }
+
+    pub(super) fn describe(&self, models: &Models, secrets: &Secrets) -> (String, bool) {
+        let mut text = String::new();
+        let mut has_tokens = false;
+        let mut line = |depth: &str, line: String| {
+            let _ = writeln!(text, "{depth}{}", plain::line(&secrets.mask(&line)));
+        };
+        for (id, attempts, bound) in &self.models {
+            let requests = bound.requests;
+            let times = format!("{attempts} {}", word(*attempts, "attempt"));
+            if program_of(id).is_some() {
+                line("  ", format!("{id}: {times}; its requests are unknown"));
+                continue;
+            }
+            line("  ", format!("model {id}: {times}, at most {requests} {}", word(requests, "request")));
+            let (place, price) = reached(id, models);
+            has_tokens |= price != ModelPrice::Free;
+            line("      ", place);
+            line("      ", spent(*bound, price));
+        }
+        for (id, questions) in &self.judges {
+            line("  ", format!("judge {id}: at most {questions} {}", word(*questions, "question")));
+        }
+        (text, has_tokens)
+    }
+}
+
+/// Returns a context without a particular run: each template has a value, so that every question is counted.
+fn any_run() -> Context {
+    let values: BTreeMap<String, String> = template_syntax::syntaxes()
+        .flat_map(|syntax| syntax.variables)
+        .map(|variable| (variable.name.to_owned(), variable.name.to_owned()))
+        .collect();
+    let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: Some(0) };
+    Context { templates: Some(templates), ..Context::default() }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum ModelPrice {
+    /// Free: no provider is called.
+    Free,
+    Price(Quote),
+    /// The price is not known.
+    Unknown,
+}
+
+fn reached(id: &str, models: &Models) -> (String, ModelPrice) {
+    if id == manual::ID {
+        return ("you answer at this terminal".to_owned(), ModelPrice::Free);
+    }
+    let path = id.strip_prefix("scripted:").map(str::to_owned).or_else(|| script::file_of(id));
+    if let Some(path) = path {
+        // Opening a script only reads it.
+        return match models.open(id) {
+            Ok(_) => (format!("played from {path}, without a network"), ModelPrice::Free),
+            Err(error) => {
+                (format!("the tests of this model would end with an error: {}", error.message), ModelPrice::Unknown)
+            }
+        };
+    }
+    let Description { host, is_gateway, key, price } = match models.describe(id) {
+        Ok(described) => described,
+        Err(error) => {
+            return (
+                format!("the tests of this model would end with an error: {}", error.message),
+                ModelPrice::Unknown,
+            );
+        }
+    };
+    let host = if is_gateway { format!("{host} (the AI Gateway)") } else { host };
+    let place = match key {
+        KeyState::NotNeeded => format!("requests go to {host}, without a key"),
+        KeyState::Set(variable) => format!("requests go to {host} with the key in {variable}, which is set"),
+        KeyState::Missing(variable) => {
+            format!(
+                "requests go to {host} with the key in {variable}, which is not set, so the tests of this model would end \
+                 with an error"
+            )
+        }
+    };
+    (place, price.map_or(ModelPrice::Unknown, ModelPrice::Price))
+}
+
+fn spent(bound: UsageBound, price: ModelPrice) -> String {
+    const MILLION: f64 = 1_000_000.0;
+    let UsageBound { requests: _, input_tokens, output_tokens } = bound;
+    let tokens = format!("at most {} input and {} output tokens", grouped(input_tokens), grouped(output_tokens));
+    match price {
+        ModelPrice::Free => "costs nothing".to_owned(),
+        ModelPrice::Unknown => format!("{tokens}; cost unknown"),
+        ModelPrice::Price(Quote { price: Price { input, output }, source }) => {
+            // Token counts are far below the precision of a double.
+            let usd = (input_tokens as f64 * input + output_tokens as f64 * output) / MILLION;
+            format!("{tokens}; at most {} ({source})", dollars(usd))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use speclens_runner::model::PriceSource;
+
+    use super::*;
+
+    #[test]
+    fn cost_is_a_number_only_where_a_price_is_known() {
+        let bound = UsageBound { requests: 4, input_tokens: 1_000_000, output_tokens: 10_000 };
+        let price = Price { input: 3.0, output: 15.0 };
+        let of = |source| ModelPrice::Price(Quote { price, source });
+        assert_eq!(
+            spent(bound, of(PriceSource::Settings)),
+            "at most 1,000,000 input and 10,000 output tokens; at most $3.15 (from `prices` in `speclens.yaml`)"
+        );
+        assert!(spent(bound, of(PriceSource::List)).contains("at most $3.15 (list price of 20"));
+        assert!(spent(bound, ModelPrice::Unknown).ends_with("; cost unknown"));
+        assert_eq!(spent(bound, ModelPrice::Free), "costs nothing");
+    }
 }

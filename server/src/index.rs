@@ -16,12 +16,11 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     ide::{
         cross_file_names::{self, NameScope},
-        symbols::{self, SymbolKind},
+        symbols::{self, WorkspaceSymbol},
     },
     scope::Scope,
 };
 
-/// The facts of one file.
 #[derive(Debug)]
 pub(crate) struct Facts {
     /// Its kind, and the suite or workspace it belongs to.
@@ -29,53 +28,32 @@ pub(crate) struct Facts {
     /// Names, sorted by kind and name.
     names: Box<[Fact]>,
     /// A result of a workspace symbol search.
-    pub symbols: Box<[SymbolEntry]>,
+    pub symbols: Box<[(WorkspaceSymbol, Span)]>,
 }
 
-/// A name in a file.
 #[derive(Debug)]
 pub(crate) struct Fact {
-    /// The kind of thing it names.
     pub kind: &'static str,
-    /// The name.
     pub name: Box<str>,
     /// The scope of the name: a directory, or the file that defines it.
     pub home: Arc<Path>,
     /// The range of the name, without quotes.
     pub span: Span,
-    /// Whether this is its definition.
     pub is_definition: bool,
-}
-
-/// A result of a workspace symbol search.
-#[derive(Debug)]
-pub(crate) struct SymbolEntry {
-    /// The name.
-    pub name: Box<str>,
-    /// The name of the enclosing symbol.
-    pub container: Option<Box<str>>,
-    /// The kind.
-    pub kind: SymbolKind,
-    /// The range of the name.
-    pub span: Span,
 }
 
 /// A range of a text in lines, and columns in the units of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// The start.
     pub start: (u32, u32),
-    /// The end.
     pub end: (u32, u32),
 }
 
 impl Facts {
-    /// Returns the facts of a file whose names are not needed.
     fn without_names(scope: &Scope) -> Facts {
         Facts { scope: scope.clone(), names: Box::default(), symbols: Box::default() }
     }
 
-    /// Returns the facts of a document.
     pub(crate) fn of(document: &Document, scope: &Scope, encoding: Encoding) -> Facts {
         let lines = Lines::new(document.text(), encoding);
         let span = |range: std::ops::Range<usize>| {
@@ -101,22 +79,18 @@ impl Facts {
             .collect();
         // Stable: places of one name stay in the order of the text.
         names.sort_by(|one, other| (one.kind, &one.name).cmp(&(other.kind, &other.name)));
-        let symbols = symbols::workspace_symbols(document, scope.file).into_iter().map(|found| SymbolEntry {
-            name: found.name.into(),
-            container: found.container.map(Into::into),
-            kind: found.kind,
-            span: span(found.selection),
+        let symbols = symbols::workspace_symbols(document, scope.file).into_iter().map(|symbol| {
+            let place = span(symbol.selection.clone());
+            (symbol, place)
         });
         Facts { scope: scope.clone(), names: names.into(), symbols: symbols.collect() }
     }
 
-    /// Returns the names of a kind, sorted.
     pub(crate) fn of_kind<'f>(&'f self, kind: &'f str) -> impl Iterator<Item = &'f Fact> {
         let start = self.names.partition_point(|fact| fact.kind < kind);
         self.names[start..].iter().take_while(move |fact| fact.kind == kind)
     }
 
-    /// Returns the places of a name.
     pub(crate) fn places<'f>(&'f self, kind: &'f str, name: &'f str, home: &'f Path) -> impl Iterator<Item = &'f Fact> {
         let start = self.names.partition_point(|fact| (fact.kind, &*fact.name) < (kind, name));
         let same = self.names[start..].iter().take_while(move |fact| fact.kind == kind && &*fact.name == name);
@@ -124,7 +98,6 @@ impl Facts {
     }
 }
 
-/// Returns the directory or file that is the scope of a name.
 pub(crate) fn home_of(scope: &Scope, home: &NameScope) -> PathBuf {
     match home {
         NameScope::Root => scope.root.clone(),
@@ -137,7 +110,6 @@ fn clamp(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Limits on the content of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// Maximum number of spec files.
@@ -162,7 +134,6 @@ pub(crate) struct IndexedFiles {
     pub cut: Option<String>,
 }
 
-/// A file in the index.
 #[derive(Clone, Debug)]
 struct IndexedFile {
     signature: FileSignature,
@@ -179,7 +150,6 @@ struct FileSignature {
 }
 
 impl IndexedFiles {
-    /// Returns the facts of all files, sorted by path.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&PathBuf, &Arc<Facts>)> {
         self.files.iter().map(|(path, known)| (path, &known.facts))
     }
@@ -213,7 +183,6 @@ pub(crate) struct Schedule {
     current: Option<CancellationToken>,
 }
 
-/// The next step of the index.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Nothing is to be done, or work is under way.
@@ -225,13 +194,11 @@ pub(crate) enum Next {
 }
 
 impl Schedule {
-    /// Schedules the whole workspace.
     pub(crate) fn look_at_all(&mut self, depth: Depth) {
         self.waiting.whole = self.waiting.whole.max(Some(depth));
         self.abandon();
     }
 
-    /// Schedules files and directories that were created, deleted or changed.
     pub(crate) fn look_at(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         self.waiting.paths.extend(paths);
     }
@@ -243,12 +210,10 @@ impl Schedule {
         self.resting_until = Some(Instant::now() + MOMENT);
     }
 
-    /// Gives up the current work.
     pub(crate) fn abandon(&self) {
         self.current.iter().for_each(CancellationToken::cancel);
     }
 
-    /// Whether no work is left.
     pub(crate) fn is_done(&self) -> bool {
         self.current.is_none() && self.waiting.whole.is_none() && self.waiting.paths.is_empty()
     }

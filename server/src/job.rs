@@ -31,12 +31,11 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    clawspec_reports::{ReportRequest, Reports},
+    clawspec::{ReportRequest, Reports},
     trust,
     workspace::{SettingsFile, Workspace},
 };
 
-/// A suite that is to run.
 #[derive(Debug)]
 pub(crate) struct RunRequest<'a> {
     pub suite: &'a Arc<Suite>,
@@ -52,14 +51,10 @@ pub(crate) struct RunRequest<'a> {
     pub origin: RequestOrigin<'a>,
 }
 
-/// The origin of a request to run a suite.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RequestOrigin<'a> {
     /// The command line, which trusts its user and refuses a suite that has an error.
-    Terminal {
-        /// Whether the suite or one of its files has an error.
-        has_errors: bool,
-    },
+    Terminal { has_errors: bool },
     /// An editor, which runs a test without errors even if others have some.
     Editor {
         /// A directory that decides what is run and in which the user has not allowed commands to run.
@@ -72,7 +67,6 @@ pub(crate) enum RequestOrigin<'a> {
 pub(crate) enum Refusal {
     /// Its settings have errors, so masking and gates are uncertain.
     Settings(Arc<SettingsFile>),
-    /// It has errors.
     Suite,
     /// Commands are not allowed to run in this directory.
     Untrusted(PathBuf),
@@ -96,7 +90,6 @@ pub(crate) fn deciding(directory: &Path, place: &str, workspace: &Workspace) -> 
     directories.chain([directory.to_owned()]).collect()
 }
 
-/// Decides whether a suite may run.
 pub(crate) fn prepare(request: RunRequest<'_>) -> Result<Prepared, Refusal> {
     if let Some(file) = request.workspace.wrong() {
         return Err(Refusal::Settings(Arc::clone(file)));
@@ -135,12 +128,10 @@ impl Prepared {
         &self.job.secrets
     }
 
-    /// Returns the writer of ClawSpec reports, if they are wanted.
     pub(crate) fn reports(&self, asked: ReportRequest<'_>) -> Option<Reports> {
         Reports::of(&self.job, asked)
     }
 
-    /// Returns the models that the suite may call.
     pub(crate) fn models(&self) -> &Models {
         &self.job.models
     }
@@ -161,7 +152,6 @@ impl Prepared {
         Job { store, ..self.job.clone() }
     }
 
-    /// Runs the suite without telling anybody.
     pub(crate) async fn results(&self, options: Options, cancel: CancellationToken) -> Arc<SuiteResult> {
         let (events, _) = mpsc::unbounded_channel();
         run::run(self.recording_job(), options, cancel, events).await
@@ -174,7 +164,6 @@ impl Prepared {
     }
 }
 
-/// Opens models under these settings, with the keys of the environment.
 pub(crate) fn models(settings: &Arc<Settings>, requests: usize) -> Models {
     Models::new(Arc::clone(settings), requests, variable)
 }

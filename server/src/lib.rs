@@ -11,9 +11,7 @@
 //! is valid, and `speclens-runner` runs tests. Both front ends call the same functions, so the editor and the command
 //! line agree.
 
-mod allocator;
-mod buffers;
-mod clawspec_reports;
+mod clawspec;
 mod cli;
 mod dry;
 mod ide;
@@ -24,7 +22,6 @@ mod processes;
 mod read;
 mod results;
 mod scope;
-mod signals;
 mod threads;
 mod trust;
 mod workspace;

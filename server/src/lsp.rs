@@ -3,6 +3,7 @@
 //! [`transport`] reads and writes messages, the framework decodes them, [`backend`] hands them to the main loop in
 //! [`server`], which owns the state. Workers compute on an immutable [`world`].
 
+mod actions;
 mod analysis;
 mod backend;
 mod client;
@@ -10,20 +11,13 @@ mod commands;
 mod convert;
 mod cross_file;
 mod diagnostics;
-mod dry;
 mod edits;
 mod features;
-mod fix_all;
-mod ignoring;
-mod inbox;
-mod limit;
 mod methods;
 mod navigation;
 mod reference;
-mod run_diagnostics;
 mod runs;
 mod server;
-mod tokens;
 mod transport;
 mod world;
 
@@ -34,7 +28,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::LspService;
 
-use crate::{signals, threads};
+use crate::{processes, threads};
 use backend::Backend;
 use server::{Handle, Server};
 
@@ -46,7 +40,6 @@ const RUNS_END_TIMEOUT: Duration = Duration::from_millis(1500);
 pub(crate) enum End {
     /// The client sent `exit` or disconnected, or its process ended.
     Client,
-    /// A signal.
     Signal,
 }
 
@@ -58,7 +51,7 @@ pub(crate) fn serve() -> anyhow::Result<End> {
     // Past the buffers of the standard library: a message is written at once.
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let end = runtime.block_on(serve_over(input, output, clock, signals::ending()));
+    let end = runtime.block_on(serve_over(input, output, clock, processes::ending()));
     // Work that nobody waits for any more must not delay the end.
     std::mem::forget(runtime);
     end

@@ -1,6 +1,56 @@
-//! Other processes of the machine.
+//! Signals by which the user or the system ends or suspends the program.
 
 use std::time::Duration;
+
+/// Waits for the first of them. Never completes if no signal can be received.
+pub(crate) async fn ending() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+        let mut waits = tokio::task::JoinSet::new();
+        for kind in kinds {
+            match signal(kind) {
+                Ok(mut stream) => {
+                    waits.spawn(async move { stream.recv().await });
+                }
+                Err(error) => tracing::warn!(%error, "cannot listen for a signal"),
+            }
+        }
+        // A file that grows beyond the allowed size is an error to report, not a reason to end.
+        const FILE_SIZE: i32 = 25;
+        let _ = signal(SignalKind::from_raw(FILE_SIZE));
+        // The end of the runtime also ends the wait, without a signal.
+        if !matches!(waits.join_next().await, Some(Ok(Some(())))) {
+            std::future::pending::<()>().await;
+        }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Suspends the program and all its commands each time the terminal requests it (Ctrl-Z). Never returns.
+pub(crate) async fn suspending() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Signal, getpid, kill_process};
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |to: Signal| signal(SignalKind::from_raw(to.as_raw()));
+        if let Ok(mut asked) = listen(Signal::TSTP) {
+            while asked.recv().await.is_some() {
+                let Ok(mut continued) = listen(Signal::CONT) else { continue };
+                let suspension = speclens_runner::exec::process::suspend();
+                // This signal cannot be ignored. It may take effect a moment later.
+                let _ = kill_process(getpid(), Signal::STOP);
+                continued.recv().await;
+                drop(suspension);
+            }
+        }
+    }
+    std::future::pending::<()>().await;
+}
 
 /// Pause before looking again whether a process is running.
 const INTERVAL: Duration = Duration::from_secs(1);

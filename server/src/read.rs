@@ -1,14 +1,17 @@
 //! Reads any file as text: with a size limit, and with a problem for bytes that are not text.
 
 use std::{
+    collections::HashMap,
     ffi::OsStr,
     fs,
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
 use ignore::WalkBuilder;
-use speclens_runner::files::open_regular;
+use ropey::Rope;
+use speclens_runner::files::{self, open_regular};
 use speclens_schema::{
     document::{MAX_BYTES, Pointer},
     problem::{Code, Problem},
@@ -17,7 +20,6 @@ use speclens_schema::{
 /// Number of bytes at the start of a file that decide its kind.
 pub(crate) const MAX_HEAD_BYTES: usize = 256 * 1024;
 
-/// Returns the start of a file, which is enough to determine its kind.
 pub(crate) fn beginning(path: &Path) -> Option<String> {
     let mut bytes = Vec::new();
     open_regular(path).ok()?.take(MAX_HEAD_BYTES as u64).read_to_end(&mut bytes).ok()?;
@@ -122,4 +124,37 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Unreadable> {
         }
     }
     Ok(bytes)
+}
+
+/// Texts by path. The lock is internal and is never held during other work.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    texts: Mutex<HashMap<PathBuf, Rope>>,
+}
+
+impl Buffers {
+    pub(crate) fn set(&self, path: &Path, text: Rope) {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), text);
+    }
+
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).contains_key(path)
+    }
+
+    /// Removes a closed document: from now on its file on disk counts.
+    pub(crate) fn remove(&self, path: &Path) {
+        self.texts.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+    }
+}
+
+impl files::Buffers for Buffers {
+    fn text(&self, path: &Path) -> Option<String> {
+        let text = self.texts.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned();
+        text.map(String::from)
+    }
+
+    fn below(&self, directory: &Path) -> Vec<PathBuf> {
+        let texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.keys().filter(|path| path.starts_with(directory)).cloned().collect()
+    }
 }

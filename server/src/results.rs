@@ -27,13 +27,10 @@ use crate::{
 /// is its own suite, named by its URI.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SuiteId {
-    /// The directory.
     pub directory: PathBuf,
-    /// The main file.
     pub place: String,
 }
 
-/// Returns the name of the view of the whole suite for a document that has a part of its tests.
 pub(crate) fn view_of_whole(uri: &str) -> String {
     format!("{uri}#suite")
 }
@@ -45,7 +42,6 @@ pub(crate) struct Results(Mutex<Known>);
 #[derive(Debug, Default)]
 struct Known {
     store: Arc<EvidenceStore>,
-    /// The inputs that the store was opened with.
     inputs: Option<StoreInputs>,
     running: HashMap<String, u32>,
     /// Cases whose last run was cancelled.
@@ -58,10 +54,8 @@ struct Known {
     secrets: Arc<Secrets>,
 }
 
-/// The state of one document.
 #[derive(Debug, Default)]
 struct View {
-    /// By the case.
     outcomes: HashMap<String, Remembered>,
     /// Changes since the last query of the store began.
     missed: Missed,
@@ -71,7 +65,6 @@ struct View {
 #[derive(Debug, Default)]
 struct Missed {
     all: bool,
-    /// Attempts, by case and key.
     attempts: Vec<(String, String)>,
 }
 
@@ -87,7 +80,6 @@ enum CaseQuery {
 struct Remembered {
     case: Arc<Case>,
     phase: Phase,
-    /// The keys of its attempts.
     keys: Vec<String>,
     outcome: Arc<CaseOutcome>,
 }
@@ -96,11 +88,9 @@ struct Remembered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct StoreInputs {
     suite: SuiteId,
-    /// Whether runs are recorded.
     enabled: bool,
     limit: u64,
     retention: Retention,
-    /// Whether its recordings are trusted.
     trusted: bool,
 }
 
@@ -143,20 +133,17 @@ impl Results {
         is_changed
     }
 
-    /// Discards the state of a closed document.
     pub(crate) fn forget(&self, uri: &str) {
         let mut known = self.known();
         known.views.remove(uri);
         known.views.remove(&view_of_whole(uri));
     }
 
-    /// Whether nothing is known about any case.
     pub(crate) fn is_empty(&self) -> bool {
         let known = self.known();
         known.running.is_empty() && known.cancelled.is_empty() && known.store.is_empty()
     }
 
-    /// Marks a case as running.
     pub(crate) fn started(&self, case: &str, subject: &Subject) {
         let mut known = self.known();
         known.cancelled.remove(case);
@@ -175,7 +162,6 @@ impl Results {
         }
     }
 
-    /// Marks a case as not running.
     pub(crate) fn stopped(&self, case: &str) {
         let mut known = self.known();
         if let Some(count) = known.running.get_mut(case) {
@@ -186,7 +172,6 @@ impl Results {
         }
     }
 
-    /// Marks a running case as cancelled.
     pub(crate) fn was_cancelled(&self, case: &str) {
         self.known().cancelled.insert(case.to_owned());
     }
@@ -253,7 +238,6 @@ impl Known {
         }
     }
 
-    /// Begins a query, for a document, of each case of a suite that changed since its last one.
     fn begin(&mut self, uri: &str, suite: &Suite, secrets: &Secrets) -> Vec<CaseQuery> {
         if *self.secrets != *secrets {
             self.secrets = Arc::new(secrets.clone());
@@ -293,7 +277,6 @@ impl Known {
 }
 
 impl Remembered {
-    /// Whether an attempt with this case and key belongs to the remembered case, or does the same.
     fn is_about(&self, case: &str, key: &str) -> bool {
         self.case.name == case || self.keys.iter().any(|known| known == key)
     }
@@ -311,7 +294,6 @@ mod tests {
         Analyzer::new(SpecFile::KINDLM).analyze(&document, &MemoryFiles::default(), &Settings::default()).suite
     }
 
-    /// Returns the names of the cases that a query for a document looks up, with a change that comes in between.
     fn looked_up_during(results: &Results, suite: &Suite, change: impl FnOnce(&Results)) -> Vec<String> {
         let queries = results.known().begin("file:///kindlm.yaml", suite, &Secrets::none());
         let open = queries.into_iter().filter_map(|query| match query {

@@ -1,12 +1,11 @@
 //! Threads: their number, and the error if the system refuses one.
 
 use std::{
-    collections::VecDeque,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock,
-        mpsc::{Sender, channel},
+        Arc, LazyLock, Mutex, PoisonError, RwLock,
+        mpsc::{Receiver, Sender, channel},
     },
     thread::{self, JoinHandle},
     time::Duration,
@@ -16,7 +15,6 @@ use anyhow::Context;
 use speclens_schema::document::parallel;
 use tokio::runtime::Runtime;
 
-/// Maximum number of threads of an asynchronous runtime for messages, processes and timers.
 const MAX_ASYNC_THREADS: usize = 4;
 
 /// Maximum number of threads of an asynchronous runtime for blocking work: reading, writing and judging.
@@ -28,7 +26,6 @@ pub(crate) fn cores() -> usize {
     *CORES
 }
 
-/// Starts a thread, or returns the error.
 pub(crate) fn start<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
@@ -36,7 +33,6 @@ pub(crate) fn start<T: Send + 'static>(
     parallel::thread().and_then(|thread| thread.name(name.to_owned()).spawn(work)).context(Refused)
 }
 
-/// The system refuses a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refused;
 
@@ -83,7 +79,6 @@ pub(crate) fn try_blocking_threads() -> anyhow::Result<()> {
     try_threads(MAX_BLOCKING_THREADS)
 }
 
-/// Starts that many threads at once, and ends them.
 fn try_threads(count: usize) -> anyhow::Result<()> {
     parallel::ensure_room(count).context(Refused)?;
     // All are released at once: one after the other, each would have to be woken and waited for.
@@ -103,87 +98,62 @@ fn try_threads(count: usize) -> anyhow::Result<()> {
 }
 
 /// A fixed number of threads for long work, started in the order of submission.
-///
-/// The thread that became idle last takes the next work: memory that it freed is used again, whereas another thread
-/// would need new memory.
 pub(crate) struct Pool {
-    queue: Arc<Mutex<Queue>>,
-}
-
-/// The pending work of a pool, or its idle threads.
-#[derive(Default)]
-struct Queue {
-    jobs: VecDeque<Job>,
-    /// The channels to the idle threads, the most recently idle one last.
-    idle: Vec<Sender<Job>>,
-    is_closed: bool,
+    jobs: Sender<Job>,
 }
 
 type Job = Box<dyn FnOnce() + Send>;
 
 impl Pool {
-    /// Starts the threads.
     pub(crate) fn start(name: &str, count: usize) -> anyhow::Result<Pool> {
-        let pool = Pool { queue: Arc::default() };
+        let (jobs, waiting) = channel();
+        let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..count {
-            let queue = Arc::clone(&pool.queue);
-            start(name, move || work_off(&queue))?;
+            let waiting = Arc::clone(&waiting);
+            start(name, move || work_off(&waiting))?;
         }
-        Ok(pool)
+        Ok(Pool { jobs })
     }
 
     /// Runs a function when a thread is free, without waiting for it.
     pub(crate) fn begin(&self, work: impl FnOnce() + Send + 'static) {
-        let mut queue = locked(&self.queue);
-        match queue.idle.pop() {
-            // An idle thread waits as long as its channel exists.
-            Some(thread) => drop(thread.send(Box::new(work))),
-            None => queue.jobs.push_back(Box::new(work)),
-        }
+        // Its threads wait as long as the pool exists.
+        let _ = self.jobs.send(Box::new(work));
     }
 }
 
-impl Drop for Pool {
-    fn drop(&mut self) {
-        let mut queue = locked(&self.queue);
-        queue.is_closed = true;
-        queue.idle.clear();
-    }
-}
-
-fn locked(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
-    queue.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Does the pending work until the pool is dropped and the queue is empty.
-fn work_off(queue: &Mutex<Queue>) {
-    while let Some(job) = next(queue) {
+fn work_off(waiting: &Mutex<Receiver<Job>>) {
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    while let Ok(job) = next() {
         if catch_unwind(AssertUnwindSafe(job)).is_err() {
             tracing::error!("a background task panicked; its thread continues");
         }
     }
 }
 
-fn next(queue: &Mutex<Queue>) -> Option<Job> {
-    let (way, job) = channel();
-    {
-        let mut queue = locked(queue);
-        if let Some(job) = queue.jobs.pop_front() {
-            return Some(job);
-        }
-        if queue.is_closed {
-            return None;
-        }
-        queue.idle.push(way);
-    }
-    job.recv().ok()
+/// Limits the address space that the allocator reserves. To be called before the first thread starts.
+///
+/// glibc reserves 64 MiB for each thread that allocates, up to eight times per processor. Under a limit on address space
+/// (`ulimit -v`) little would be left for the threads' stacks, and an allocation fails although most of what is reserved
+/// is free. More arenas than threads that work at the same time gain nothing.
+#[cfg(target_env = "gnu")]
+#[expect(unsafe_code, reason = "the standard library offers no way to set up the allocator")]
+pub(crate) fn limit_address_space() {
+    const MIN_ARENAS: usize = 4;
+    const MAX_ARENAS: usize = 8;
+    let arenas = cores().clamp(MIN_ARENAS, MAX_ARENAS);
+    // SAFETY: The function takes two numbers, and no other thread exists that could allocate meanwhile. If it fails, the
+    // default remains.
+    unsafe { libc::mallopt(libc::M_ARENA_MAX, libc::c_int::try_from(arenas).unwrap_or(libc::c_int::MAX)) };
 }
+
+#[cfg(not(target_env = "gnu"))]
+pub(crate) fn limit_address_space() {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Does work on a pool and waits for its result.
     fn perform<T: Send + 'static>(pool: &Pool, work: impl FnOnce() -> T + Send + 'static) -> T {
         let (answer, answered) = channel();
         pool.begin(move || answer.send(work()).unwrap());
@@ -195,20 +165,6 @@ mod tests {
         let pool = Pool::start("test", 1).unwrap();
         pool.begin(|| panic!("as the test wants"));
         assert_eq!(perform(&pool, || 1 + 1), 2);
-    }
-
-    #[test]
-    fn thread_that_became_idle_last_works_next() {
-        let pool = Pool::start("test", 4).unwrap();
-        let mut last = None;
-        for _ in 0..20 {
-            // A thread sends its result before it is idle again.
-            while locked(&pool.queue).idle.len() < 4 {
-                thread::yield_now();
-            }
-            let worked = perform(&pool, || thread::current().id());
-            assert_eq!(last.replace(worked).unwrap_or(worked), worked);
-        }
     }
 
     #[test]

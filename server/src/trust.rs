@@ -13,13 +13,11 @@ use speclens_runner::{
     write::{self, Readers},
 };
 
-/// Whether a directory, or one of its parents, is trusted.
 pub(crate) fn is_trusted(directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else { return false };
     list().is_ok_and(|trusted| trusted.iter().any(|trusted| directory.starts_with(trusted)))
 }
 
-/// Returns the trusted directories, in the order in which they were added.
 pub(crate) fn list() -> anyhow::Result<Vec<PathBuf>> {
     let Some(store) = store() else { return Ok(Vec::new()) };
     let text = match fs::read_to_string(&store) {
@@ -100,14 +98,12 @@ fn store() -> Option<PathBuf> {
     Some(state_directory()?.join("trusted-folders"))
 }
 
-/// Returns the directory of the program's own data.
 pub(crate) fn state_directory() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
     Some(state.join("speclens"))
 }
 
-/// Returns the identity of this machine, if it can be stored in the state directory.
 pub(crate) fn machine() -> Option<Machine> {
     static MACHINE: OnceLock<Option<Machine>> = OnceLock::new();
     MACHINE.get_or_init(|| Machine::of(&state_directory()?)).clone()

@@ -24,7 +24,7 @@ use speclens_schema::{
     words::{is_surely, nearest},
 };
 
-use crate::{read::read_text, scope::Scope};
+use crate::read::read_text;
 
 /// The name of the file with a workspace's settings.
 pub(crate) const SETTINGS_FILE: &str = "speclens.yaml";
@@ -42,20 +42,15 @@ pub(crate) fn is_about_settings(name: &str) -> bool {
 pub(crate) struct Workspace {
     /// The settings; defaults if there is no file, and for each invalid section.
     pub settings: Arc<Settings>,
-    /// The file they come from.
     pub file: Option<Arc<SettingsFile>>,
     /// The topmost directory of the workspace; empty for a text that is in no directory.
     pub top: PathBuf,
 }
 
-/// A file of settings.
 #[derive(Clone, Debug)]
 pub(crate) struct SettingsFile {
-    /// The path of the file.
     pub path: PathBuf,
-    /// The text.
     pub document: Document,
-    /// The problems in the file.
     pub problems: Vec<Problem>,
 }
 
@@ -67,39 +62,34 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Returns the reach for the files of a scope. The workspace is its repository; without one, the outermost of the
+    /// The reach from a directory of a suite with this root. The workspace is its repository; without one, the outermost of the
     /// folders (those open in the editor, or named on the command line) and of the suite's root.
-    pub(crate) fn of(scope: &Scope, folders: &[PathBuf]) -> Reach {
-        let own = scope.settings_directory();
+    pub(crate) fn of(own: PathBuf, root: &Path, folders: &[PathBuf]) -> Reach {
         let is_repository = |directory: &&Path| {
             let git = directory.join(".git");
             git.exists() && is_of_user(&git, &own)
         };
         let repository = own.ancestors().find(is_repository);
-        let folders = folders.iter().chain([&scope.root]).map(PathBuf::as_path);
+        let folders = folders.iter().map(PathBuf::as_path).chain([root]);
         let outermost =
             || folders.filter(|folder| own.starts_with(folder)).min_by_key(|folder| folder.components().count());
         let top = repository.or_else(outermost).unwrap_or(&own).to_owned();
         Reach { own, top }
     }
 
-    /// Returns the reach for a text that has no path within a folder.
     pub(crate) fn folder(folder: PathBuf) -> Reach {
         Reach { top: folder.clone(), own: folder }
     }
 
-    /// Returns the topmost directory.
     pub(crate) fn top(&self) -> &Path {
         &self.top
     }
 
-    /// Whether its own directory is in another one, or is that one.
     pub(crate) fn is_in(&self, directory: &Path) -> bool {
         self.own.starts_with(directory)
     }
 }
 
-/// Finds the settings in force.
 pub(crate) fn settings_for(reach: &Reach) -> Workspace {
     settings_over(reach, |_| None)
 }
@@ -168,7 +158,6 @@ pub(crate) fn problems_beside(path: &Path, document: &Document) -> Vec<Problem> 
     misnamed.into_iter().chain(missing_files(path, document)).collect()
 }
 
-/// Returns the problems of files that the settings name and that do not exist.
 fn missing_files(path: &Path, document: &Document) -> Vec<Problem> {
     let inputs = document.root().and_then(|root| root.get("inputs"));
     let inputs = inputs.into_iter().flat_map(|list| list.items()).enumerate();
@@ -256,7 +245,6 @@ fn without_mistakes(section: &str, value: Value) -> Option<Value> {
     Some(Value::Object(right.collect())).filter(is_right)
 }
 
-/// Returns the problems in a settings file.
 pub(crate) fn problems(document: &Document) -> Vec<Problem> {
     let mut problems = faults::problems(document);
     problems.extend(validate::validate(document, SpecFile::SETTINGS));
@@ -320,7 +308,6 @@ fn unreachable_providers(document: &Document) -> Vec<Problem> {
     faulty.collect()
 }
 
-/// Returns the problems of patterns that would mask nothing.
 fn unread_patterns(document: &Document) -> Vec<Problem> {
     let list = document.root().and_then(|root| root.get("recordings")?.get("redact_patterns"));
     let items = list.into_iter().flat_map(|list| list.items()).enumerate();
@@ -337,7 +324,6 @@ fn unread_patterns(document: &Document) -> Vec<Problem> {
         .collect()
 }
 
-/// Returns the problems of declared inputs outside of the directory of the settings.
 fn inputs_outside(document: &Document) -> Vec<Problem> {
     let list = document.root().and_then(|root| root.get("inputs"));
     let items = list.into_iter().flat_map(|list| list.items()).enumerate();
@@ -357,14 +343,12 @@ fn inputs_outside(document: &Document) -> Vec<Problem> {
 }
 
 impl Workspace {
-    /// Returns the files of the suite at a place below a directory, in this workspace.
     pub(crate) fn files(&self, directory: &Path, place: &str) -> DiskFiles {
         let files = DiskFiles::new(directory, place).in_workspace(&self.top);
         files.declare(self.declared());
         files
     }
 
-    /// Returns the files that the settings declare as inputs.
     pub(crate) fn declared(&self) -> Option<Declared> {
         let directory = self.settings.directory.as_deref()?;
         let mut entries = self.settings.inputs.clone();

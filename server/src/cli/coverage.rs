@@ -6,7 +6,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
-use serde::Serialize;
+use serde_json::json;
 use speclens_runner::{files::DiskFiles, report::plain};
 use speclens_schema::{
     dialect::clawspec::coverage::{Coverage, CoveredTarget, Gap, NESTED_DIRECTORY},
@@ -20,11 +20,10 @@ use speclens_schema::{
 
 use super::{
     FAILED, PASSED,
-    clawspec::ClawSpecWorkspace,
     load::shown,
     output::{self, Format},
 };
-use crate::read::read_text;
+use crate::{clawspec::ClawSpecWorkspace, read::read_text};
 
 /// The options of `speclens coverage`.
 #[derive(Debug, clap::Args)]
@@ -35,39 +34,6 @@ pub(super) struct Args {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-}
-
-#[derive(Serialize)]
-struct Report<'r> {
-    speclens: u32,
-    ledger: &'r str,
-    targets: Vec<TargetEntry<'r>>,
-    totals: Totals,
-}
-
-#[derive(Serialize)]
-struct Totals {
-    targets: usize,
-    covered: usize,
-    percent: f64,
-}
-
-#[derive(Serialize)]
-struct TargetEntry<'r> {
-    id: &'r str,
-    wave: &'r str,
-    tier: Option<&'r str>,
-    covered: bool,
-    gaps: Vec<GapEntry<'r>>,
-}
-
-#[derive(Serialize)]
-struct GapEntry<'r> {
-    kind: &'static str,
-    message: &'r str,
-    pointer: &'r str,
-    /// Line number, from 1.
-    line: usize,
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
@@ -104,7 +70,6 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if coverage.covered() == coverage.targets.len() { PASSED } else { FAILED })
 }
 
-/// Returns the directory that the paths of a ledger are relative to, and the ledger's own path from there.
 fn placed(path: &Path) -> anyhow::Result<(PathBuf, String)> {
     let path = std::fs::canonicalize(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let directory = path.parent().unwrap_or(Path::new("/"));
@@ -133,25 +98,31 @@ fn human(coverage: &Coverage, name: &str, document: &Document) -> String {
 }
 
 fn json(coverage: &Coverage, name: &str, document: &Document) -> anyhow::Result<String> {
-    let targets = coverage.targets.iter().map(|target| TargetEntry::of(target, document)).collect();
-    let totals = Totals { targets: coverage.targets.len(), covered: coverage.covered(), percent: coverage.percent() };
-    output::json(&Report { speclens: 1, ledger: name, targets, totals })
-}
-
-impl<'r> TargetEntry<'r> {
-    fn of(target: &'r CoveredTarget, document: &Document) -> TargetEntry<'r> {
-        let gap = |gap: &'r Gap| GapEntry {
-            kind: gap.kind.as_str(),
-            message: &gap.message,
-            pointer: gap.at.as_str(),
-            line: line_of(document, gap.range.start),
-        };
-        TargetEntry {
-            id: &target.id,
-            wave: &target.wave,
-            tier: target.tier.as_deref(),
-            covered: target.gaps.is_empty(),
-            gaps: target.gaps.iter().map(gap).collect(),
-        }
-    }
+    let gap = |gap: &Gap| {
+        json!({
+            "kind": gap.kind.as_str(),
+            "message": gap.message,
+            "pointer": gap.at.as_str(),
+            "line": line_of(document, gap.range.start),
+        })
+    };
+    let target = |target: &CoveredTarget| {
+        json!({
+            "id": target.id,
+            "wave": target.wave,
+            "tier": target.tier,
+            "covered": target.gaps.is_empty(),
+            "gaps": target.gaps.iter().map(gap).collect::<Vec<_>>(),
+        })
+    };
+    output::json(&json!({
+        "speclens": 1,
+        "ledger": name,
+        "targets": coverage.targets.iter().map(target).collect::<Vec<_>>(),
+        "totals": {
+            "targets": coverage.targets.len(),
+            "covered": coverage.covered(),
+            "percent": coverage.percent(),
+        },
+    }))
 }

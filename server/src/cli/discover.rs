@@ -31,7 +31,6 @@ use crate::{
     scope::{Scope, Scopes},
 };
 
-/// A spec file.
 #[derive(Clone, Debug)]
 pub(super) struct DiscoveredFile {
     /// Path as given, or below the given directory.
@@ -49,7 +48,6 @@ pub(super) enum Wanted {
     Suites,
 }
 
-/// The result of a search.
 #[derive(Debug, Default)]
 pub(super) struct Discovery {
     /// The spec files, each once, sorted by path.
@@ -213,7 +211,6 @@ fn named_by_patterns(settings: &Path, directory: &Path, scopes: &Scopes) -> Opti
 /// The error that a directory contains no suite.
 #[derive(Debug)]
 pub(super) struct NoSuite {
-    /// The directory as it was named.
     pub(super) directory: PathBuf,
 }
 
@@ -233,7 +230,6 @@ impl fmt::Display for NoSuite {
 
 impl Error for NoSuite {}
 
-/// Returns the error for a directory that could not be searched, with its remedy.
 fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
     let (mut path, mut inner) = (None, error);
     loop {
@@ -259,7 +255,6 @@ fn unreadable(searched: &Path, error: &ignore::Error) -> anyhow::Error {
 /// The treatment of a file that the command line does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inclusion {
-    /// Include it.
     Counts,
     /// It is a suite only by its content, and the command line does not name it.
     NotNamed,
@@ -274,7 +269,6 @@ enum Inclusion {
 enum ByName {
     /// It is a spec file.
     Ours,
-    /// Unknown.
     Unknown,
     /// The patterns of its workspace, which are in this file or variable, exclude it.
     Excluded(&'static str),
@@ -355,7 +349,6 @@ fn unrecognized(path: &Path, from_root: &str, text: &str) -> String {
     }
 }
 
-/// Returns the task files that a main file names, and the scripts of its scripted models.
 pub(super) fn parts_of(main: &DiscoveredFile, scopes: &Scopes) -> Vec<DiscoveredFile> {
     if main.scope.file != SpecFile::CLI_BENCH {
         return Vec::new();

@@ -28,7 +28,6 @@ pub(super) struct Args {
     name: Option<String>,
 }
 
-/// The topics of the manual, each with its page.
 const TOPICS: [(&str, &str); 11] = [
     ("files", include_str!("../../manual/files.md")),
     ("commands", include_str!("../../manual/commands.md")),
@@ -100,7 +99,6 @@ fn explain(name: &str) -> anyhow::Result<String> {
 
 /// Returns the names that may be meant by another one: a misspelled one, or those that contain all of its words.
 fn alike<'n>(name: &str, names: &BTreeSet<&'n str>) -> Vec<&'n str> {
-    /// Maximum number of names to suggest.
     const MAX_SUGGESTED: usize = 5;
     let wanted = words::parts(name);
     let is_longer = |other: &&&str| {
@@ -156,13 +154,11 @@ fn format(name: &str) -> String {
     text
 }
 
-/// Returns lines with the types of ClawSpec assertions.
 fn types() -> String {
     let types: Vec<&str> = Assertion::TYPES.iter().map(|info| info.name).collect();
     types.chunks(5).map(|line| format!("  {}", line.join(" "))).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the words for results in run reports, with their docs.
 fn results() -> impl Iterator<Item = (&'static str, &'static str)> {
     let failures = FailureCode::ALL.iter().map(|code| (code.as_str(), code.docs()));
     let statuses = Status::ALL.iter().map(|status| (status.as_str(), status.docs()));
@@ -176,7 +172,6 @@ fn result(name: &str) -> String {
     found.map(|(word, docs)| format!("{word} (in the report of a run)\n\n{}\n\n", lines(docs))).collect()
 }
 
-/// Returns docs without the blanks at the start of their lines.
 fn lines(docs: &str) -> String {
     docs.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }
@@ -218,7 +213,6 @@ fn problem(code: Code) -> String {
     format!("{} ({})\n\n{}\n{example}", code.as_str(), code.severity().as_str(), docs.join("\n").trim())
 }
 
-/// Returns the places of each field whose path ends with the name.
 fn fields(file: SpecFile, name: &str) -> Vec<KeyPath> {
     let steps: Vec<&str> = name.split(['.', '/']).filter(|step| !step.is_empty()).collect();
     let Some((&key, parents)) = steps.split_last() else { return Vec::new() };
@@ -237,12 +231,10 @@ fn fields(file: SpecFile, name: &str) -> Vec<KeyPath> {
         .collect()
 }
 
-/// The page of a field.
 #[derive(PartialEq)]
 struct FieldPage {
     /// The type of the field, whether it is required, and its default.
     facts: String,
-    /// The docs of the field.
     paragraphs: Vec<String>,
     /// The values or fields it may have.
     members: String,

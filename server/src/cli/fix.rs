@@ -21,7 +21,6 @@ use super::{
 };
 use crate::workspace;
 
-/// Maximum number of fixes that are listed for one file.
 const MAX_LISTED: usize = 20;
 
 /// The result of applying the fixes.
@@ -33,12 +32,10 @@ pub(super) struct Outcome {
     pub(super) failed: Vec<String>,
 }
 
-/// Returns the safe fix of a problem.
 pub(super) fn safe(problem: &Problem) -> Option<&Fix> {
     problem.fixes.iter().find(|fix| fix.is_safe())
 }
 
-/// A file with its safe fixes.
 struct Fixed<'l> {
     source: &'l SourceText,
     file: &'l Path,
@@ -84,7 +81,6 @@ fn candidates(suites: &[Loaded]) -> Vec<Candidate<'_>> {
     all.map(|(_, candidate)| candidate).collect()
 }
 
-/// Returns every file with its safe fixes applied.
 fn all(suites: &[Loaded]) -> impl Iterator<Item = Fixed<'_>> {
     candidates(suites).into_iter().filter_map(|candidate| {
         let fixed = candidate.fixed()?;
@@ -103,7 +99,6 @@ pub(super) fn count(suites: &[Loaded]) -> usize {
     applied.iter().sum()
 }
 
-/// Applies the safe fixes to the files.
 pub(super) fn apply(suites: &[Loaded]) -> Outcome {
     let mut outcome = Outcome::default();
     for Fixed { source, file, fixed } in all(suites) {
@@ -134,7 +129,6 @@ pub(super) fn diff(suites: &[Loaded]) -> (String, usize) {
     (text, count)
 }
 
-/// Returns the applied fixes as text.
 pub(super) fn describe(outcome: &Outcome) -> String {
     let mut text = String::new();
     for (path, applied) in &outcome.fixed {
@@ -152,7 +146,6 @@ pub(super) fn describe(outcome: &Outcome) -> String {
     text
 }
 
-/// Returns a one-line summary.
 pub(super) fn summary(outcome: &Outcome) -> String {
     let count: usize = outcome.fixed.iter().map(|(_, applied)| applied.len()).sum();
     let files = outcome.fixed.len();

@@ -20,7 +20,6 @@ pub(super) struct Args {
     dialect: Starter,
 }
 
-/// Returns the formats that have a suite to begin with.
 fn formats() -> impl TypedValueParser<Value = Starter> {
     let known = || Dialect::all().filter_map(|dialect| Some((dialect, dialect.starter()?)));
     let value = |(dialect, starter): (Dialect, Starter)| {
@@ -46,7 +45,6 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(PASSED)
 }
 
-/// Writes a file that does not exist yet.
 fn create(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("cannot create the directory `{}`", folder.display()))?;

@@ -7,7 +7,6 @@ use speclens_schema::{
     words,
 };
 
-/// The word for all warnings.
 const WARNINGS: &str = "warnings";
 
 /// The options.
@@ -30,7 +29,6 @@ enum Denied {
     Warnings,
 }
 
-/// The resulting levels.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Levels {
     levels: Vec<(Code, Level)>,
@@ -77,7 +75,6 @@ impl LevelArgs {
 }
 
 impl Levels {
-    /// Adjusts the settings under which a suite is checked.
     pub(super) fn adjust(&self, settings: &mut Settings) {
         settings.severity.extend(self.levels.iter().map(|(code, level)| (code.as_str().to_owned(), *level)));
     }

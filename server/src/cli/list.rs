@@ -1,12 +1,10 @@
 //! `speclens list`: the suites and their tests.
 
-use std::{fmt::Write, path::PathBuf};
+use std::{fmt::Write, path::PathBuf, sync::Arc};
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use speclens_runner::report::plain;
 use speclens_schema::{
-    format::Dialect,
-    mask::Secrets,
     suite::{Action, Case, HelpMode, Subject, TriggerKind},
     words::shell_word,
 };
@@ -15,7 +13,7 @@ use super::{
     INVALID, PASSED,
     discover::Wanted,
     levels::Levels,
-    load,
+    load::{self, Loaded},
     output::{self, Format},
 };
 
@@ -29,110 +27,75 @@ pub(super) struct Args {
     format: Format,
 }
 
-#[derive(Serialize)]
-struct List {
-    speclens: u32,
-    suites: Vec<SuiteEntry>,
-}
-
-#[derive(Serialize)]
-struct SuiteEntry {
-    path: String,
-    dialect: Dialect,
-    name: Option<String>,
-    /// Whether its errors prevent it from running.
-    refused: bool,
-    tests: Vec<TestEntry>,
-}
-
-#[derive(Serialize)]
-struct TestEntry {
-    name: String,
-    tags: Vec<String>,
-    skip: bool,
-    repeat: u32,
-    action: &'static str,
-    subjects: Vec<String>,
-    claims: usize,
-    /// Who acts, and what is started, for people.
-    #[serde(skip)]
-    acts: Vec<String>,
-}
-
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let load::Load { suites, failures, .. } = load::suites(&args.paths, Wanted::Suites, &Levels::default());
     failures.iter().for_each(output::complain);
-    let suites: Vec<SuiteEntry> = suites
-        .into_iter()
-        .map(|loaded| {
-            let secrets = &loaded.report.source.secrets;
-            SuiteEntry {
-                refused: loaded.report.is_refused(),
-                dialect: loaded.report.dialect,
-                name: loaded.report.suite.name.as_deref().map(|name| secrets.mask(name)),
-                tests: loaded.report.suite.cases.iter().map(|case| TestEntry::of(case, secrets)).collect(),
-                path: loaded.report.source.path,
-            }
-        })
-        .collect();
-    let refused = !failures.is_empty() || suites.iter().any(|suite| suite.refused);
     let text = match args.format {
-        Format::Human => human(&suites),
-        Format::Json => output::json(&List { speclens: 1, suites })?,
+        Format::Human => suites.iter().map(human).collect(),
+        Format::Json => {
+            output::json(&json!({ "speclens": 1, "suites": suites.iter().map(entry).collect::<Vec<_>>() }))?
+        }
     };
     output::print(&text)?;
+    let refused = !failures.is_empty() || suites.iter().any(|loaded| loaded.report.is_refused());
     Ok(if refused { INVALID } else { PASSED })
 }
 
-fn human(suites: &[SuiteEntry]) -> String {
-    let mut text = String::new();
-    for suite in suites {
-        let name = suite.name.as_ref().map(|name| format!(" ({})", plain::line(name))).unwrap_or_default();
-        let refused = match suite.refused {
-            true => format!(": has errors; run `speclens check {}`", shell_word(&plain::line(&suite.path))),
-            false => String::new(),
-        };
-        let _ = writeln!(text, "{}{name}{refused}", plain::line(&suite.path));
-        for test in &suite.tests {
-            let mut details = test.acts.clone();
-            if test.repeat > 1 {
-                details.push(format!("{} times", test.repeat));
-            }
-            if !test.tags.is_empty() {
-                details.push(format!("tags {}", test.tags.join(", ")));
-            }
-            if test.skip {
-                details.push("skipped".to_owned());
-            }
-            let _ = writeln!(text, "  {} ({})", plain::line(&test.name), plain::line(&details.join("; ")));
+fn human(loaded: &Loaded) -> String {
+    let report = &loaded.report;
+    let mask = |text: &str| plain::line(&report.source.secrets.mask(text));
+    let path = plain::line(&report.source.path);
+    let name = report.suite.name.as_ref().map(|name| format!(" ({})", mask(name))).unwrap_or_default();
+    let refused = match report.is_refused() {
+        true => format!(": has errors; run `speclens check {}`", shell_word(&path)),
+        false => String::new(),
+    };
+    let mut text = format!("{path}{name}{refused}\n");
+    for case in &report.suite.cases {
+        let mut details = acts(&case.action);
+        if case.repeat > 1 {
+            details.push(format!("{} times", case.repeat));
         }
+        if !case.tags.is_empty() {
+            details.push(format!("tags {}", case.tags.join(", ")));
+        }
+        if case.skip {
+            details.push("skipped".to_owned());
+        }
+        let _ = writeln!(text, "  {} ({})", mask(&case.name), mask(&details.join("; ")));
     }
     text
 }
 
-impl TestEntry {
-    /// Returns the entry of a test, secrets masked.
-    fn of(case: &Case, secrets: &Secrets) -> TestEntry {
-        TestEntry {
-            name: secrets.mask(&case.name),
-            tags: case.tags.iter().map(|tag| secrets.mask(tag)).collect(),
-            skip: case.skip,
-            repeat: case.repeat,
-            action: match case.action {
+fn entry(loaded: &Loaded) -> Value {
+    let report = &loaded.report;
+    let mask = |text: &str| report.source.secrets.mask(text);
+    let test = |case: &Arc<Case>| {
+        json!({
+            "name": mask(&case.name),
+            "tags": case.tags.iter().map(|tag| mask(tag)).collect::<Vec<_>>(),
+            "skip": case.skip,
+            "repeat": case.repeat,
+            "action": match case.action {
                 Action::Command(_) => "command",
                 Action::Prompt(_) => "prompt",
                 Action::Agent(_) => "agent",
                 Action::Trigger(_) => "trigger",
                 Action::None => "none",
             },
-            subjects: case.action.subjects().iter().map(|subject| secrets.mask(&subject.to_string())).collect(),
-            claims: case.claims.len(),
-            acts: acts(&case.action).iter().map(|text| secrets.mask(text)).collect(),
-        }
-    }
+            "subjects": case.action.subjects().iter().map(|it| mask(&it.to_string())).collect::<Vec<_>>(),
+            "claims": case.claims.len(),
+        })
+    };
+    json!({
+        "path": report.source.path,
+        "dialect": report.dialect,
+        "name": report.suite.name.as_deref().map(mask),
+        "refused": report.is_refused(),
+        "tests": report.suite.cases.iter().map(test).collect::<Vec<_>>(),
+    })
 }
 
-/// Returns what is started, and by whom.
 fn acts(action: &Action) -> Vec<String> {
     let subjects = || action.subjects().iter().map(label).collect::<Vec<_>>().join(", ");
     match action {

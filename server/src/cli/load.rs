@@ -3,12 +3,20 @@
 use std::{
     collections::HashMap,
     env, fs,
+    io::{self, IsTerminal},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
+    thread::JoinHandle,
+    time::Duration,
 };
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use speclens_runner::{
+    clock::Clock,
     files::{DiskFiles, lexical},
     report::{FileReport, Root, SourceText, SuiteReport},
 };
@@ -21,34 +29,29 @@ use speclens_schema::{
     problem::{Code, Problem, Severity},
     script,
     settings::Settings,
-    suite::Redactions,
+    suite::{Redactions, Suite},
 };
 
-use super::{
-    activity::Activity,
-    discover::{DiscoveredFile, Discovery, Wanted, discover, in_parallel, parts_of, script_at},
-    levels::Levels,
-};
 use crate::{
+    cli::{
+        discover::{DiscoveredFile, Discovery, Wanted, discover, in_parallel, parts_of, script_at},
+        levels::Levels,
+    },
+    job::{self, Prepared, Refusal, RequestOrigin, RunRequest},
     read::read_text,
     scope::Scopes,
+    threads,
     workspace::{self, Reach, Workspace},
 };
 
 /// A suite that is ready to be reported or run.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// Its report.
     pub(crate) report: SuiteReport,
-    /// The settings that apply.
     pub(crate) workspace: Workspace,
-    /// The values to mask.
     pub(crate) secrets: Arc<Secrets>,
-    /// Its directory.
     pub(crate) directory: PathBuf,
-    /// Its name in the directory.
     pub(crate) place: String,
-    /// The file as it was found.
     found: DiscoveredFile,
     /// Analyzes the text for problems.
     pub(super) checker: Checker,
@@ -57,7 +60,6 @@ pub(crate) struct Loaded {
 /// Finds the problems of a suite, also after its text was changed.
 #[derive(Debug)]
 pub(super) struct Checker {
-    /// The file.
     pub(super) path: PathBuf,
     analyzer: Analyzer,
     files: DiskFiles,
@@ -66,7 +68,6 @@ pub(super) struct Checker {
 }
 
 impl Checker {
-    /// Returns the problems in the order of the text.
     pub(super) fn problems(&self, document: &Document) -> Vec<Problem> {
         let mut problems = self.analyzer.problems(document, &self.files, &self.settings);
         show_files(&mut problems, self.files.root());
@@ -77,7 +78,6 @@ impl Checker {
 
 /// The result of reading suites.
 pub(super) struct Load {
-    /// The suites that could be read.
     pub(super) suites: Vec<Loaded>,
     /// The reasons why others could not be read.
     pub(super) failures: Vec<anyhow::Error>,
@@ -117,7 +117,20 @@ pub(super) fn look_at_parts(suites: &mut [Loaded], models: &[String], levels: &L
 }
 
 impl Loaded {
-    /// Returns the problems of a file that runs with the suite, under the settings of the suite.
+    /// Prepares the suite to run, or another form of it; or returns why it may not run.
+    pub(super) fn prepare(&self, suite: &Arc<Suite>, clock: Clock, gateway: Option<&str>) -> Result<Prepared, Refusal> {
+        job::prepare(RunRequest {
+            gateway,
+            suite,
+            directory: &self.directory,
+            place: &self.place,
+            workspace: &self.workspace,
+            secrets: Arc::clone(&self.secrets),
+            clock,
+            origin: RequestOrigin::Terminal { has_errors: self.report.is_refused() },
+        })
+    }
+
     fn problems_of(&self, part: &DiscoveredFile, levels: &Levels) -> Option<FileReport> {
         let DiscoveredFile { path, scope } = part;
         let (text, unreadable) = read_text(path);
@@ -154,7 +167,6 @@ struct LoadedSettings {
 
 struct Loader<'l> {
     folders: Vec<PathBuf>,
-    /// Settings by reach, each read once.
     settings: Mutex<HashMap<Reach, LoadedSettings>>,
     /// The severities that the command line sets.
     levels: &'l Levels,
@@ -165,7 +177,7 @@ impl Loader<'_> {
     fn load(&self, found: &DiscoveredFile) -> Loaded {
         let DiscoveredFile { path, scope } = found;
         let LoadedSettings { workspace, report: settings_report, secrets } =
-            self.settings_of(Reach::of(scope, &self.folders));
+            self.settings_of(scope.reach(&self.folders));
         let settings = &workspace.settings;
         let (text, unreadable) = read_text(path);
         let files = workspace
@@ -255,14 +267,12 @@ fn with_pasted(document: &Document, problems: &[Problem], secrets: &Arc<Secrets>
     all
 }
 
-/// Returns the problem for a file whose analysis panicked.
 fn defect() -> Problem {
     Problem::new(Code::UnreadableFile, Pointer::root(), 0..0, "the file could not be checked")
         .with_note("this is a bug in speclens")
         .with_help("report it, and attach the file")
 }
 
-/// Returns the problems of the settings, with their text.
 fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<FileReport> {
     let file = workspace.file.as_ref().filter(|file| !file.problems.is_empty())?;
     Some(FileReport {
@@ -271,14 +281,12 @@ fn report_of(workspace: &Workspace, secrets: &Arc<Secrets>) -> Option<FileReport
     })
 }
 
-/// Replaces the names of other files by those that reports use.
 fn show_files(problems: &mut [Problem], root: &Path) {
     for file in problems.iter_mut().flat_map(Problem::other_files) {
         file.path = shown(&lexical(&root.join(&file.path)));
     }
 }
 
-/// Returns the root of relative paths, as reports name it.
 fn root_of(directory: &Path) -> Root {
     let here = env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     Root { directory: PathBuf::from(shown(directory)), here }
@@ -292,5 +300,57 @@ pub(super) fn shown(path: &Path) -> String {
         // The name as given, unless it is a link to another place.
         Ok(relative) => relative.display().to_string(),
         Err(_) => path.strip_prefix(".").unwrap_or(path).display().to_string(),
+    }
+}
+
+/// Work that finishes within this time shows nothing.
+const PROGRESS_DELAY: Duration = Duration::from_millis(400);
+
+/// The indicator. It disappears when this is dropped.
+pub(super) struct Activity {
+    bar: ProgressBar,
+    /// Closed when the work ends.
+    over: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Activity {
+    pub(super) fn begin(files: usize) -> Activity {
+        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
+        let template = if files == 1 {
+            "{spinner} reading ({elapsed})"
+        } else {
+            "{spinner} reading {pos} of {len} files ({elapsed})"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        let (over, waiting) = mpsc::channel::<()>();
+        let shown = bar.clone();
+        let show = move || {
+            if waiting.recv_timeout(PROGRESS_DELAY) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+                shown.enable_steady_tick(Duration::from_millis(100));
+                // Returns an error at the end: nothing is ever sent.
+                let _ = waiting.recv();
+            }
+        };
+        // Without a thread, the work is done without an indicator.
+        let thread = io::stderr().is_terminal().then(|| threads::start("activity", show).ok()).flatten();
+        Activity { bar, over: Some(over), thread }
+    }
+
+    pub(super) fn advance(&self) {
+        self.bar.inc(1);
+    }
+}
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        drop(self.over.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        self.bar.finish_and_clear();
     }
 }

@@ -1,4 +1,4 @@
-//! Standard output and standard error.
+//! Standard output, standard error and exit codes.
 
 use std::{
     fs,
@@ -34,7 +34,6 @@ pub(super) fn columns() -> usize {
     named.or_else(of_terminal).filter(|columns| *columns > 0).unwrap_or(PAGE_COLUMNS)
 }
 
-/// Returns a result as JSON for programs.
 pub(super) fn json(result: &impl Serialize) -> anyhow::Result<String> {
     let mut text = serde_json::to_string_pretty(result)?;
     text.push('\n');
@@ -61,23 +60,30 @@ pub(super) fn print_plain(text: &str) -> anyhow::Result<()> {
     finish(io::stdout().lock(), text)
 }
 
-/// Writes a result to a file, without colors.
 pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let plain = anstream::adapter::strip_str(text).to_string();
     fs::write(path, plain).with_context(|| format!("cannot write `{}`", path.display()))
 }
 
-/// Prints an error with its causes.
 pub(super) fn complain(error: &anyhow::Error) {
     let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {}", line_of(&format!("{error:#}")));
 }
 
-/// Prints a note.
 pub(super) fn note(message: &str) {
     let _ = writeln!(anstream::stderr(), "{CYAN}note{CYAN:#}: {}", line_of(message));
 }
 
-/// Returns a message that may have several lines, safe to print.
 fn line_of(message: &str) -> String {
     plain::without_commands(&plain::block(message))
 }
+
+/// Everything passed.
+pub(crate) const PASSED: u8 = 0;
+/// A claim or a gate does not hold.
+pub(crate) const FAILED: u8 = 1;
+/// A suite or the command line is invalid.
+pub(crate) const INVALID: u8 = 2;
+/// A run ended with an error, or a result is unknown.
+pub(crate) const INCONCLUSIVE: u8 = 3;
+/// The run was interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;

@@ -1,38 +1,46 @@
 //! `speclens run`: runs suites, or evaluates their recordings.
 
-use std::{path::PathBuf, sync::Arc};
+mod dry;
+mod progress;
+mod targets;
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{bail, ensure};
 use speclens_runner::{
     clock::Clock,
-    event::SuiteResult,
+    event::{AbsenceKind, CaseResult, SuiteResult},
+    model::{Models, manual},
     report::{SuiteReport, github, human, json, junit, sarif},
     run::{Mode, Options, planned},
 };
 use speclens_schema::{
     mask::Secrets,
-    suite::{Action, Case, HelpMode, Suite},
-    words::plural,
+    script,
+    suite::{Action, Case, HelpMode, Suite, program_of},
+    verdict::Status,
+    words::{self, plural},
 };
+use targets::{ReportKind, ReportTarget};
 use tokio::{runtime::Runtime, sync::mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    clawspec_reports::ReportRequest,
-    job::{self, Prepared, Refusal, RequestOrigin, RunRequest},
-    signals, threads,
+    clawspec::ReportRequest,
+    cli::{
+        FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED,
+        discover::Wanted,
+        levels,
+        load::{self, Loaded},
+        output, select,
+    },
+    job::Prepared,
+    processes, threads,
 };
-
-use super::{
-    FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED, discover::Wanted, levels, load, load::Loaded, output, select,
-};
-use targets::{ReportKind, ReportTarget};
-
-mod actors;
-mod dry;
-mod last_results;
-mod progress;
-mod targets;
 
 /// The options of `speclens run`.
 #[derive(Debug, clap::Args)]
@@ -146,7 +154,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     end_with(&runtime, &cancel);
     let actors = Options { models: args.models.clone(), help_modes: args.help_modes.clone(), ..Options::default() };
     if args.failed {
-        let past = runtime.block_on(last_results::LastResults::of(&suites, &chosen, clock, actors.clone()));
+        let past = runtime.block_on(LastResults::of(&suites, &chosen, clock, actors.clone()));
         if let Some(sentence) = past.nothing_failed() {
             output::note(&sentence);
         }
@@ -160,17 +168,15 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         suites.iter_mut().zip(&chosen).for_each(|(loaded, cases)| loaded.report.select(cases));
     }
 
-    let prepared: Vec<Option<Prepared>> = suites
-        .iter()
-        .map(|loaded| prepare(loaded, &loaded.report.suite, clock, args.gateway.as_deref()).ok())
-        .collect();
+    let prepared: Vec<Option<Prepared>> =
+        suites.iter().map(|loaded| loaded.prepare(&loaded.report.suite, clock, args.gateway.as_deref()).ok()).collect();
     let described: Vec<dry::Chosen<'_>> = suites
         .iter()
         .zip(&chosen)
         .zip(&prepared)
         .map(|((loaded, cases), prepared)| dry::Chosen { loaded, cases, prepared: prepared.as_ref() })
         .collect();
-    actors::check(&args.models, !args.help_modes.is_empty(), &described)?;
+    check_actors(&args.models, !args.help_modes.is_empty(), &described)?;
     let has_triggers = described.iter().any(dry::Chosen::has_triggers);
     for (option, is_given) in
         [("--judge-only", args.judge_only), ("--gateway", args.gateway.is_some()), ("--run-id", args.run_id.is_some())]
@@ -258,17 +264,16 @@ fn dry_run(
     })
 }
 
-/// Cancels all runs when the program is interrupted.
 pub(super) fn end_with(runtime: &Runtime, cancel: &CancellationToken) {
     let token = cancel.clone();
     runtime.spawn(async move {
-        signals::ending().await;
+        processes::ending().await;
         token.cancel();
         // After a second interrupt, commands get no time to terminate. Whatever they started ends with the program.
-        signals::ending().await;
+        processes::ending().await;
         std::process::exit(i32::from(INTERRUPTED));
     });
-    runtime.spawn(signals::suspending());
+    runtime.spawn(processes::suspending());
 }
 
 /// Writes the ClawSpec reports of a run if they are wanted, and prints where. Returns their number.
@@ -326,7 +331,6 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
     all
 }
 
-/// Parses the `--set` options.
 fn content(settings: &[String]) -> anyhow::Result<json::Content> {
     let mut content = json::Content { cases: true, evidence: false };
     for text in settings {
@@ -340,7 +344,6 @@ fn content(settings: &[String]) -> anyhow::Result<json::Content> {
     Ok(content)
 }
 
-/// Applies the options that override the suite.
 fn adjust(loaded: &mut Loaded, args: &Args) {
     if args.repeat.is_none() && args.timeout.is_none() {
         return;
@@ -365,26 +368,6 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
     loaded.report.suite = Arc::new(Suite { cases, ..Suite::clone(&loaded.report.suite) });
 }
 
-/// Prepares a suite to run, or returns why it may not.
-pub(super) fn prepare(
-    loaded: &Loaded,
-    suite: &Arc<Suite>,
-    clock: Clock,
-    gateway: Option<&str>,
-) -> Result<Prepared, Refusal> {
-    job::prepare(RunRequest {
-        gateway,
-        suite,
-        directory: &loaded.directory,
-        place: &loaded.place,
-        workspace: &loaded.workspace,
-        secrets: Arc::clone(&loaded.secrets),
-        clock,
-        origin: RequestOrigin::Terminal { has_errors: loaded.report.is_refused() },
-    })
-}
-
-/// Runs a suite and shows its progress on standard error.
 pub(super) async fn run(
     prepared: &Prepared,
     secrets: Arc<Secrets>,
@@ -423,4 +406,124 @@ pub(super) fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
     } else {
         PASSED
     }
+}
+
+fn check_actors(models: &[String], has_help_modes: bool, suites: &[dry::Chosen<'_>]) -> anyhow::Result<()> {
+    if models.is_empty() && !has_help_modes {
+        return Ok(());
+    }
+    let may_run = || suites.iter().filter_map(|suite| Some((suite, suite.models()?)));
+    // A refused suite has its own errors.
+    if suites.iter().any(|suite| suite.prepared.is_none()) {
+        return Ok(());
+    }
+    let with_tasks: Vec<_> = may_run().filter(|(suite, _)| has_tasks(suite)).collect();
+    let option = if models.is_empty() { "--help-mode" } else { "--model" };
+    ensure!(!with_tasks.is_empty(), "`{option}` applies only to cli-bench tasks, and none is selected");
+    for id in models {
+        for (suite, own) in &with_tasks {
+            if let Some(sentence) = unknown(id, suite, own) {
+                bail!(sentence);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn has_tasks(suite: &dry::Chosen<'_>) -> bool {
+    let cases = &suite.loaded.report.suite.cases;
+    suite.cases.iter().any(|&index| matches!(cases[index].action, Action::Agent(_)))
+}
+
+fn unknown(id: &str, suite: &dry::Chosen<'_>, models: &Models) -> Option<String> {
+    // For these, only a request shows whether they work: there is one terminal, and a program is any command.
+    if id == manual::ID || program_of(id).is_some() {
+        return None;
+    }
+    let is_script = id.starts_with("scripted:") || script::file_of(id).is_some();
+    let error = if is_script { models.open(id).err()? } else { models.describe(id).err()? };
+    let mut known: BTreeSet<String> = scripts(&suite.loaded.directory);
+    for case in &suite.loaded.report.suite.cases {
+        match &case.action {
+            Action::Agent(agent) => known.extend(agent.surroundings.models.iter().cloned()),
+            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
+        }
+    }
+    known.remove(id);
+    // An id without its provider means the model with this name.
+    let end = |known: &&String| known.rsplit('/').next() == Some(id);
+    let near = known.iter().find(end).map(String::as_str);
+    let near = near.or_else(|| words::nearest(id, known.iter().map(String::as_str)));
+    let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Some(format!("`--model {id}`: {}{near}", error.message))
+}
+
+fn scripts(directory: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| script::id_of(entry.file_name().to_str()?)).collect()
+}
+
+/// The last results of the chosen tests.
+pub(super) struct LastResults {
+    /// The tests of each suite whose recordings do not pass, or do not match what the test does now.
+    pub(super) failing: Vec<BTreeSet<usize>>,
+    recorded: usize,
+    /// Number of tests without a recording.
+    unrecorded: usize,
+    /// Whether a suite is refused, so that its recordings are not judged.
+    refused: bool,
+}
+
+impl LastResults {
+    /// Judges the recordings of the chosen tests; `options` has the models and help modes.
+    pub(super) async fn of(
+        suites: &[Loaded],
+        chosen: &[BTreeSet<usize>],
+        clock: Clock,
+        options: Options,
+    ) -> LastResults {
+        let mut past = LastResults { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
+        for (loaded, cases) in suites.iter().zip(chosen) {
+            let Ok(prepared) = loaded.prepare(&loaded.report.suite, clock, None) else {
+                past.refused = true;
+                past.failing.push(BTreeSet::new());
+                continue;
+            };
+            let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..options.clone() };
+            let result = prepared.results(options, CancellationToken::new()).await;
+            let is_unrecorded = |case: &&CaseResult| has(case, AbsenceKind::NoRecording);
+            let unrecorded = result.cases.iter().filter(is_unrecorded).count();
+            past.unrecorded += unrecorded;
+            past.recorded += result.cases.iter().filter(|case| !case.runs.is_empty()).count() - unrecorded;
+            let failing = result
+                .cases
+                .iter()
+                .filter(|case| matches!(case.status, Status::Fail | Status::Error) || has(case, AbsenceKind::Stale));
+            past.failing.push(failing.map(|case| case.case).collect());
+        }
+        past
+    }
+
+    /// Whether there is nothing to run, and nothing is known of any test: that is not a success.
+    pub(super) fn knows_nothing(&self) -> bool {
+        self.recorded == 0 && self.unrecorded > 0 && !self.refused
+    }
+
+    pub(super) fn nothing_failed(&self) -> Option<String> {
+        if self.refused || self.failing.iter().any(|cases| !cases.is_empty()) {
+            return None;
+        }
+        Some(match (self.recorded, self.unrecorded) {
+            (0, _) => "nothing to run: these tests have no recordings; run them without `--failed`".to_owned(),
+            (_, 0) => "nothing to run: no test failed in its last run".to_owned(),
+            (_, 1) => "nothing to run: no test failed in its last run; 1 test has no recording".to_owned(),
+            (_, count) => {
+                format!("nothing to run: no test failed in its last run; {count} tests have no recordings")
+            }
+        })
+    }
+}
+
+fn has(case: &CaseResult, kind: AbsenceKind) -> bool {
+    case.runs.iter().any(|run| run.absence.as_ref().is_some_and(|absence| absence.kind == kind))
 }

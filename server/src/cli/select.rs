@@ -20,7 +20,6 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Whether no option is used.
     pub(super) fn is_empty(&self) -> bool {
         self.tests.is_empty() && self.tags.is_empty()
     }
@@ -98,12 +97,10 @@ impl Selection {
     }
 }
 
-/// Whether a test has a name, or matches it as a glob.
 fn is_named(name: &str, glob: Option<&GlobMatcher>, case: &Case) -> bool {
     name == case.name || glob.is_some_and(|glob| glob.is_match(&case.name))
 }
 
-/// Parses a `--set` option.
 pub(super) fn setting(text: &str) -> anyhow::Result<(&str, &str)> {
     text.split_once('=').with_context(|| format!("`--set {text}` has no value; write `--set key=value`"))
 }

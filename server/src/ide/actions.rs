@@ -16,9 +16,7 @@ pub(crate) struct QuickFix {
     pub title: String,
     /// The edits, which do not overlap.
     pub edits: Vec<Edit>,
-    /// The files to create.
     pub creates: Vec<NewFile>,
-    /// Whether it is the preferred fix of its problem.
     pub preferred: bool,
 }
 
@@ -32,7 +30,6 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// Returns the fix to apply to a problem.
     fn choose(self, problem: &Problem) -> Option<&Fix> {
         match self {
             Scope::Kind(code) => problem.fixes.iter().find(|fix| is_best(fix) && problem.code == code),
@@ -49,7 +46,6 @@ fn is_best(fix: &Fix) -> bool {
 /// Maximum number of problems whose fixes are offered at once: a selection of the whole text touches all of them.
 const MAX_OFFERED: usize = 100;
 
-/// Returns the problems that touch a range, in the order of the text, each with its fixes.
 pub(crate) fn quick_fixes(
     document: &Document,
     problems: &Problems,
@@ -69,7 +65,6 @@ pub(crate) fn quick_fixes(
     problems.with_fixes(document, touched).into_iter().map(with_fixes).collect()
 }
 
-/// Maximum number of problems of a kind in a range whose fix is tried.
 const MAX_TRIED: usize = 4;
 
 /// Returns what can be fixed at once from a range, with the menu entries: the kinds of its problems of which the file
@@ -133,7 +128,6 @@ fn are_near(one: &Pointer, other: &Pointer) -> bool {
     }
 }
 
-/// Returns the item of the file's list that a place is in.
 fn item_of(at: &Pointer) -> Option<Pointer> {
     let steps: Vec<Step<'_>> = at.steps().take(2).collect();
     let place = steps.iter().position(|step| matches!(step, Step::Index(_)))?;
@@ -267,7 +261,6 @@ mod tests {
         check("kindlm: 1\nproject: p\nsuite: {name: s}\ntests: []\n", "project", expect![[""]]);
     }
 
-    /// Checks at which of some words "Fix all" is offered, and what it changes.
     #[track_caller]
     fn check_offered(text: &str, words: &[(&str, bool)], fixed: &str) {
         let flat = text.replace("\n  - ", "\n- ").replace("\n    ", "\n  ");

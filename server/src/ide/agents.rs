@@ -19,7 +19,6 @@ pub(crate) fn of(file: SpecFile) -> Option<&'static dyn Directories> {
     file.serves()?.directories(KIND)
 }
 
-/// Returns the file that defines an agent, relative to the root of the workspace.
 pub(crate) fn defined_by(name: &str, file: SpecFile, files: &dyn Files) -> Option<String> {
     of(file)?.definition(name, files)
 }
@@ -40,7 +39,6 @@ pub(crate) fn refuse_rename(from: &str, to: &str, file: SpecFile, files: &dyn Fi
     ))
 }
 
-/// Returns the hover of an agent, as Markdown.
 pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<String> {
     const MAX_LINES: usize = 12;
     if name.contains("{{") {
@@ -66,7 +64,6 @@ pub(crate) fn hover(name: &str, file: SpecFile, files: &dyn Files) -> Option<Str
 
 /// Returns the possible references to agents of the workspace, best first, with a description.
 pub(crate) fn offered(directories: &dyn Directories, as_paths: bool, files: &dyn Files) -> Vec<(String, &'static str)> {
-    /// Maximum number of completions.
     const MAX_COMPLETIONS: usize = 200;
     let found = directories.all(files).into_iter().map(|(directory, file)| {
         let what = if file.ends_with("SOUL.md") { AGENT } else { "skill of this workspace" };

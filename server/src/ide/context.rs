@@ -1,51 +1,42 @@
-//! The context of the cursor. Indentation decides, read line by line upwards from the cursor, so it works while a line
-//! is half typed; the tree then provides the nodes around it.
+//! The context of the cursor. A mark is put at the cursor, and the tree says where the mark is: as it stands, as a new
+//! item, as a key, and at last in brackets that are closed behind it. The first text that has the mark in its tree
+//! decides, so half-typed text is read as everything else is.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
+use ropey::Rope;
 use speclens_schema::{
-    document::{self, Document, NodeRef, Pointer, Shape as NodeShape},
+    document::{Document, NodeRef, Pointer, Shape as NodeShape},
     json_schema::SpecFile,
     shape::{Shape, Type},
 };
 
-use super::{
-    flow::{self, FlowSlot},
-    line::{Line, Parts, Segment, SegmentKind},
-};
+/// A letter that means nothing in YAML and that no text has.
+const MARK: &str = "\u{e000}";
 
-/// The context of the cursor.
 #[derive(Debug)]
 pub(crate) struct Context<'d> {
     /// The mapping or list around the cursor, or the value that is being typed.
     pub at: Pointer,
-    /// The schema there.
     pub shape: Shape,
-    /// The node there, as far as it can be read.
     pub node: Option<NodeRef<'d>>,
     /// The kind of text that is being typed.
     pub slot: Slot,
     /// The bytes that would be replaced, all on one line.
     pub token: Range<usize>,
-    /// The layout for new lines.
     pub layout: Layout,
 }
 
 /// The kind of text that is being typed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Slot {
-    /// A key of the mapping.
     Key {
-        /// Whether it has a colon.
         has_colon: bool,
-        /// The keys before it. The tree may not have them all.
-        before: Vec<String>,
-        /// The quote around the cursor.
+        /// The other keys. The tree of the document may not have them all.
+        others: Vec<String>,
         quote: Option<char>,
     },
-    /// The value.
     Value {
-        /// The quote around the cursor.
         quote: Option<char>,
     },
     /// A continuation of a text that began on a line above.
@@ -54,505 +45,366 @@ pub(crate) enum Slot {
     Below,
     /// An item of the list without its dash.
     Item,
-    /// A comment.
     Comment,
 }
 
-/// The layout of new text at the cursor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
-    /// Whether it is in brackets.
     pub flow: bool,
     /// The column of the neighboring keys or dashes.
     pub column: usize,
     /// The indentation of the cursor's line.
     pub indent: usize,
-    /// The indentation per level.
     pub step: usize,
-    /// The line break.
     pub line_break: &'static str,
     /// The text to insert before the new text: a blank after a colon or dash.
-    pub gap: &'static str,
+    pub gap: String,
 }
 
-/// The context that the lines above the cursor define.
-struct Above {
-    /// From the inside out.
-    parents: Vec<Segment>,
-    /// Keys in the same column, of the same mapping.
-    siblings: Vec<String>,
+pub(crate) struct Line<'t> {
+    pub start: usize,
+    /// The text without the line break.
+    pub text: Cow<'t, str>,
+}
+
+impl<'t> Line<'t> {
+    pub(crate) fn of(text: &'t Rope, number: usize) -> Line<'t> {
+        let mut start = text.line_to_byte(number);
+        let mut words = Cow::from(text.line(number));
+        let length = words.trim_end_matches(['\n', '\r']).len();
+        match &mut words {
+            Cow::Borrowed(words) => *words = &words[..length],
+            Cow::Owned(words) => words.truncate(length),
+        }
+        if number == 0 && words.starts_with('\u{feff}') {
+            start += 3;
+            words = Cow::Owned(words[3..].to_owned());
+        }
+        Line { start, text: words }
+    }
+
+    fn indent(&self) -> usize {
+        self.text.len() - self.text.trim_start_matches([' ', '\t']).len()
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+/// A place in a text where a mark is read.
+struct Cursor<'d> {
+    document: &'d Document,
+    offset: usize,
+    line: Line<'d>,
+}
+
+/// What is written around the mark.
+#[derive(Clone, Default)]
+struct Attempt {
+    /// What replaces the blanks of an empty line: as many as another column has.
+    column: Option<usize>,
+    /// The text before the mark.
+    lead: &'static str,
+    /// Whether the words at the cursor become a key.
+    is_key: bool,
+    /// The quotes and brackets that are open at the cursor. The text behind it in the block is left out.
+    closing: Option<String>,
+}
+
+/// A text with a mark, and the node with it.
+pub(super) struct Reading {
+    attempt: Attempt,
+    pub marked: Document,
+    mark: Range<usize>,
+    pub node: MarkedNode,
+}
+
+/// The node with the mark. Its bytes are those of the marked text.
+#[derive(Default)]
+pub(super) struct MarkedNode {
+    /// The place of the value, or of the mapping with the key.
+    pub at: Pointer,
+    is_alias: bool,
+    is_key: bool,
+    is_in_brackets: bool,
+    range: Range<usize>,
+    /// The start of the key of the value, if that is on the same line.
+    key: Option<usize>,
+    others: Vec<String>,
+    has_value: bool,
+    /// The indentation of the last level, if there is one.
+    step: Option<usize>,
 }
 
 impl<'d> Context<'d> {
-    /// Returns the context of the cursor; `None` if it is unknown.
+    /// The context of the cursor; `None` if it is unknown.
     pub(crate) fn find(document: &'d Document, file: SpecFile, offset: usize) -> Option<Context<'d>> {
-        Finder { document, file, offset }.find()
+        let cursor = Cursor::new(document, offset)?;
+        let found = cursor.attempts().find_map(|attempt| cursor.context(file, cursor.read(attempt)?));
+        found.unwrap_or_else(|| cursor.comment(file))
     }
 }
 
-struct Finder<'d> {
-    document: &'d Document,
-    file: SpecFile,
-    offset: usize,
+/// The alias that is being typed, with the bytes that it replaces.
+pub(super) fn typed_alias(document: &Document, offset: usize) -> Option<(Reading, Range<usize>)> {
+    let cursor = Cursor::new(document, offset).filter(|cursor| cursor.before().contains('*'))?;
+    let reading = cursor.read(Attempt::default()).or_else(|| cursor.read(cursor.closed()))?;
+    let token = cursor.token(&reading);
+    reading.node.is_alias.then_some((reading, token))
 }
 
-/// More blanks than any line begins with.
-const BLANKS: &str = "                                                                ";
+impl<'d> Cursor<'d> {
+    fn new(document: &'d Document, offset: usize) -> Option<Cursor<'d>> {
+        let text = document.text();
+        let line = Line::of(text, text.byte_to_line(offset));
+        let is_on_line = line.start <= offset && offset <= line.end();
+        is_on_line.then_some(Cursor { document, offset, line })
+    }
 
-/// The position of new text on a blank line.
-struct Blank {
-    column: usize,
-    /// Whether a list item follows in this column.
-    is_item: bool,
-    /// The following line, if it is the first child of the key above.
-    first: Option<Child>,
-}
+    fn before(&self) -> &str {
+        &self.line.text[..self.offset - self.line.start]
+    }
 
-fn holds_something(line: &Line<'_>) -> bool {
-    !line.is_blank() && !line.text.trim_start().starts_with('#')
-}
+    fn behind(&self) -> &str {
+        &self.line.text[self.offset - self.line.start..]
+    }
 
-/// Whether a line belongs to the key in `column` on the line above it.
-fn is_below((indent, child): (usize, Child), column: usize) -> bool {
-    indent > column || (indent == column && child == Child::Item)
-}
+    fn column(&self) -> usize {
+        self.offset - self.line.start
+    }
 
-/// The start of a line below a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Child {
-    Item,
-    Key,
-    Text,
-}
+    fn attempts(&self) -> impl Iterator<Item = Attempt> {
+        let plain = Attempt::default();
+        let mut attempts = Vec::new();
+        let needs_gap =
+            self.before().ends_with([':', '-']) && !self.behind().starts_with(|next: char| !next.is_whitespace());
+        if needs_gap {
+            let gap = Attempt { lead: " ", ..plain.clone() };
+            attempts.extend([gap.clone(), Attempt { is_key: true, ..gap }]);
+        }
+        let is_blank = self.line.is_blank();
+        let columns = [None, self.column_of_neighbors().filter(|_| is_blank)];
+        for column in columns.into_iter().enumerate().filter(|(at, column)| *at == 0 || column.is_some()) {
+            let plain = Attempt { column: column.1, ..plain.clone() };
+            attempts.push(plain.clone());
+            if is_blank {
+                attempts.push(Attempt { lead: "- ", ..plain.clone() });
+            }
+            if !needs_gap {
+                attempts.push(Attempt { is_key: true, ..plain });
+            }
+        }
+        attempts.into_iter().chain(std::iter::once_with(|| self.closed()))
+    }
 
-/// A place in the tree during the descent.
-#[derive(Clone)]
-struct Step<'d> {
-    at: Pointer,
-    shape: Option<Shape>,
-    node: Option<NodeRef<'d>>,
-}
+    fn closed(&self) -> Attempt {
+        let start = self.document.block_around(self.offset).start;
+        let before = String::from(self.document.text().byte_slice(start..self.offset));
+        Attempt { closing: Some(closing(&before)), ..Attempt::default() }
+    }
 
-impl<'d> Finder<'d> {
-    fn find(&self) -> Option<Context<'d>> {
+    /// The column that a blank line should have: that of the first line below the key above it, or more than that of
+    /// the bracket below it.
+    fn column_of_neighbors(&self) -> Option<usize> {
         let text = self.document.text();
         let number = text.byte_to_line(self.offset);
-        let line = Line::of(text, number);
-        if self.offset < line.start || self.offset > line.end() {
+        let holds_something = |line: &Line<'_>| !line.is_blank() && !line.text.trim_start().starts_with('#');
+        let above = (0..number).rev().map(|number| Line::of(text, number)).find(holds_something)?;
+        let below = (number + 1..text.len_lines()).map(|number| Line::of(text, number)).find(holds_something)?;
+        if below.text.trim_start().starts_with(['}', ']']) {
+            return Some(below.indent() + 2).filter(|column| *column > self.column());
+        }
+        let is_below_key = above.text.trim_end().ends_with(':') && self.column() > above.indent();
+        Some(below.indent()).filter(|column| is_below_key && *column != self.column())
+    }
+
+    /// Reads the text with the mark; `None` if its tree has no mark, or if the mark damages it.
+    fn read(&self, attempt: Attempt) -> Option<Reading> {
+        let from = if attempt.column.is_some() { self.line.start } else { self.offset };
+        let lead = format!("{}{}", " ".repeat(attempt.column.unwrap_or(0)), attempt.lead);
+        let mut marked = self.document.clone();
+        let word = self.behind().find(|next: char| next.is_whitespace() || ",[]{}:".contains(next));
+        let word = self.offset + word.unwrap_or(self.behind().len());
+        if let Some(closing) = attempt.closing.as_ref().filter(|closing| !closing.is_empty()) {
+            marked.edit(word..self.document.block_around(self.offset).end, &format!("{closing}\n"));
+        } else if attempt.closing.is_some() {
+            return None;
+        } else if attempt.is_key {
+            let behind = self.behind();
+            let end = self.offset + behind[..behind.find(" #").unwrap_or(behind.len())].trim_end().len();
+            marked.edit(end..end, ":");
+        }
+        marked.edit(from..self.offset, &format!("{lead}{MARK}"));
+        marked.refresh();
+        let mark = from + lead.len()..from + lead.len() + MARK.len();
+        let is_new_line = self.line.is_blank() && attempt.closing.is_none();
+        if is_new_line && marked.faults().len() > self.document.faults().len() {
             return None;
         }
+        let mut node = MarkedNode::default();
+        let is_found = descend(marked.root()?, &mark, &mut node);
+        let is_whole = node.range == mark;
+        let fits = match (attempt.lead, attempt.is_key) {
+            ("", false) => !is_new_line || is_whole || node.range.start < self.line.start || node.is_in_brackets,
+            (_, true) => node.is_key && !node.has_value,
+            (_, false) => is_whole && !node.is_key,
+        };
+        (is_found && fits).then_some(Reading { attempt, marked, mark, node })
+    }
+
+    /// The bytes of the node with the mark on the cursor's line, quotes included.
+    fn token(&self, reading: &Reading) -> Range<usize> {
+        let Range { start, end } = reading.node.range;
+        let start = match start < reading.mark.start {
+            true => start,
+            false => self.offset.min(self.line.start + reading.attempt.column.unwrap_or(usize::MAX / 2)),
+        };
+        let end = (end + self.offset).saturating_sub(reading.mark.end);
+        start.max(self.line.start)..end.clamp(self.offset, self.line.end())
+    }
+
+    /// The context that a reading gives; `None` if another reading may be the right one.
+    fn context(&self, file: SpecFile, reading: Reading) -> Option<Option<Context<'d>>> {
+        let mut at = reading.node.at.clone();
+        let is_read = self.document.find(&at).is_some();
+        let find =
+            |at: &Pointer| Shape::find(file, at, if is_read { self.document.root() } else { reading.marked.root() });
+        let attempt = &reading.attempt;
+        if attempt.lead == "- " {
+            at = at.parent()?;
+            if find(&at)?.kind() != Type::List {
+                return None;
+            }
+        }
+        Some(find(&at).and_then(|shape| self.context_at(at, shape, reading)))
+    }
+
+    fn context_at(&self, at: Pointer, mut shape: Shape, reading: Reading) -> Option<Context<'d>> {
+        let Reading { attempt, marked, mark, node: found } = &reading;
+        let is_indented = self.line.is_blank() || self.column() >= self.line.indent();
+        if !is_indented || self.is_before_dash() || self.is_before_value() {
+            return None;
+        }
+        let mut token = self.token(&reading);
+        let begins_here = found.range.start == mark.start;
+        let goes_on = self.before().ends_with([' ', '\t']) && !begins_here;
+        let first = marked.text().get_byte(found.range.start);
+        let quote = first.map(char::from).filter(|first| matches!(first, '"' | '\'') && !begins_here);
+        if let Some(quote) = quote {
+            let source = self.document.source(token.clone()).unwrap_or_default();
+            if self.before().ends_with(quote) && token.start + 1 < self.offset {
+                return None;
+            }
+            let is_closed = source.len() > 1 && source.ends_with(quote);
+            token = (token.start + 1).min(self.offset)..(token.end - usize::from(is_closed)).max(self.offset);
+        }
+        let gap = match attempt.column {
+            Some(column) => " ".repeat(column.saturating_sub(self.column())),
+            None => attempt.lead.trim_end_matches("- ").to_owned(),
+        };
         let mut layout = Layout {
-            flow: false,
-            column: 0,
-            indent: line.indent().min(self.offset - line.start),
-            step: 2,
+            flow: found.is_in_brackets,
+            column: (token.start - self.line.start) + gap.len(),
+            indent: self.line.indent().min(self.column()).min(attempt.column.unwrap_or(usize::MAX)),
+            step: found.step.unwrap_or(2),
             line_break: self.line_break(),
-            gap: "",
+            gap,
         };
-        if let Some(open) = self.flow_root() {
-            layout.flow = true;
-            return self.in_flow(self.root(), open, layout);
-        }
-        let parts = line.parts();
-        let before: Vec<&Segment> = parts.segments.iter().filter(|segment| segment.at < self.offset).collect();
-        let is_blank = line.is_blank();
-        let column = if is_blank { self.offset - line.start } else { line.indent() };
-        let first_is_dash = parts.segments.first().is_some_and(|segment| segment.kind == SegmentKind::Dash);
-        let column = self.column_before_bracket(number, &line, column);
-        let mut token = self.offset..self.offset;
-        let mut beside = None;
-        if is_blank {
-            let blank = self.blank_line(number, column)?;
-            if column < blank.column {
-                layout.gap = BLANKS.get(..blank.column - column)?;
+        let mut node = self.document.find(&at);
+        let behind = self.behind().trim_start();
+        let slot = if found.is_key && found.is_in_brackets && shape.kind() == Type::Text {
+            // The braces of a placeholder that is being typed.
+            Slot::Value { quote: None }
+        } else if found.is_key {
+            let behind = &self.line.text[token.end - self.line.start..];
+            let has_colon = !attempt.is_key && behind.trim_start_matches(['"', '\'', ' ']).starts_with(':');
+            if !has_colon && goes_on && quote.is_none() {
+                return None;
             }
-            token.start = token.start.min(line.start + blank.column);
-            layout.indent = layout.indent.min(blank.column);
-            beside = Some(blank);
-        }
-        let column = beside.as_ref().map_or(column, |blank| blank.column);
-        let is_item = beside.as_ref().is_some_and(|blank| blank.is_item);
-        let above = self.above(number, column, is_item || (first_is_dash && !before.is_empty()));
-        layout.column = column;
-        layout.step = step_of(&above.parents, column);
-
-        // Down to the cursor's line; a text or brackets that began above contain everything below.
-        let mut here = self.root();
-        for parent in above.parents.iter().rev() {
-            here = self.step(&here, parent);
-            if let Some(value) = value_of(parent, text)
-                && let Some(held) = self.held(&here, value, &layout)
-            {
-                return held;
-            }
-        }
-        if let Some(comment) = parts.comment.filter(|comment| self.offset > *comment) {
-            return self.context(&self.root(), Slot::Comment, comment..line.end(), layout);
-        }
-        if line.indent() > self.offset - line.start && !is_blank {
-            return None;
-        }
-        if is_blank {
-            let first = beside.and_then(|blank| blank.first);
-            let fits = match here.shape.as_ref()?.kind() {
-                Type::Mapping => first.is_none_or(|first| first == Child::Key),
-                Type::List => first.is_none_or(|first| first == Child::Item),
-                Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => first.is_none(),
-            };
-            return fits.then(|| self.word(here, token, above.siblings, layout)).flatten();
-        }
-        self.on_line(here, &line, &parts, above.siblings, layout)
-    }
-
-    /// Returns the context of the cursor on a line that is not blank.
-    fn on_line(
-        &self,
-        mut here: Step<'d>,
-        line: &Line<'_>,
-        parts: &Parts,
-        mut siblings: Vec<String>,
-        mut layout: Layout,
-    ) -> Option<Context<'d>> {
-        for segment in &parts.segments {
-            match &segment.kind {
-                SegmentKind::Dash => {
-                    if self.offset <= segment.at {
-                        return None;
-                    }
-                    here = self.step(&here, segment);
-                    siblings.clear();
-                    layout.column = segment.column + 2;
-                    if self.offset == segment.at + 1 {
-                        layout.gap = " ";
-                    }
-                }
-                SegmentKind::Key { range, colon_end, value, .. } => {
-                    layout.column = segment.column;
-                    if self.offset < range.start {
-                        return None;
-                    }
-                    if self.offset <= range.end {
-                        let slot = Slot::Key { has_colon: true, before: siblings, quote: None };
-                        return self.context(&here, slot, range.clone(), layout);
-                    }
-                    if self.offset < *colon_end {
-                        return None;
-                    }
-                    let here = self.step(&here, segment);
-                    layout.gap = if self.offset == *colon_end { " " } else { "" };
-                    if value.is_empty() {
-                        return self.empty_value(here, *colon_end, layout);
-                    }
-                    return self.written(here, line, value.clone(), layout);
-                }
-            }
-        }
-        // An anchor or a tag that is being typed.
-        let behind = parts.segments.last().map_or(line.start, |last| last.at + 1);
-        let word = line.slice(behind.min(self.offset)..self.offset);
-        if word.trim_start().starts_with(['&', '!']) && !word.ends_with(' ') && self.offset <= parts.rest.start {
-            return None;
-        }
-        if parts.rest.is_empty() {
-            layout.column = layout.column.max(self.offset - line.start);
-            return self.word(here, self.offset..self.offset, siblings, layout);
-        }
-        if self.offset < parts.rest.start || self.offset > parts.rest.end {
-            return None;
-        }
-        layout.column = parts.rest.start - line.start;
-        let opens = line.slice(parts.rest.clone()).starts_with(['{', '[', '"', '\'', '|', '>']);
-        let is_mapping = here.shape.as_ref().is_some_and(|shape| shape.kind() == Type::Mapping);
-        match opens && !(is_mapping && line.slice(parts.rest.clone()).starts_with(['"', '\''])) {
-            true => self.written(here, line, parts.rest.clone(), layout),
-            false => self.word(here, parts.rest.clone(), siblings, layout),
-        }
-    }
-
-    /// Returns the context of a word, or of an empty position, in a mapping, a list, or at a value.
-    fn word(&self, here: Step<'d>, token: Range<usize>, before: Vec<String>, layout: Layout) -> Option<Context<'d>> {
-        let mut here = here;
-        // A word may become a key if both a text and a mapping are possible.
-        let is_address = self.document.text().byte_slice(token.clone()).to_string().contains(':');
-        let is_mapping = here.node.is_some_and(|node| node.shape() == NodeShape::Mapping);
-        if let Some(shape) = here.shape.as_ref().filter(|_| !is_address).map(|shape| shape.at(None))
-            && shape.text_form().is_some()
-            && !is_mapping
+            Slot::Key { has_colon, others: found.others.clone(), quote }
+        } else if attempt.lead == "- " {
+            Slot::Item
+        } else if found.range.start < self.line.start && !found.is_in_brackets {
+            token = self.line.start + self.line.indent().min(self.column())..self.line.end();
+            (shape.kind() == Type::Text).then_some(Slot::Continued)?
+        } else if quote.is_some() {
+            Slot::Value { quote }
+        } else if (goes_on && (behind.is_empty() || behind.starts_with('#')))
+            || (begins_here && behind.starts_with(['"', '\'']))
         {
-            here.shape = Some(shape);
-            here.node = None;
-        }
-        let slot = match here.shape.as_ref()?.kind() {
-            Type::Mapping => Slot::Key { has_colon: false, before, quote: None },
-            Type::List => Slot::Item,
-            Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => Slot::Value { quote: None },
-        };
-        self.context(&here, slot, token, layout)
-    }
-
-    /// Returns the context after a colon. The lines below decide where more of the value belongs, and whether a value
-    /// may be inserted before it.
-    fn empty_value(&self, here: Step<'d>, colon_end: usize, mut layout: Layout) -> Option<Context<'d>> {
-        let kind = here.shape.as_ref()?.kind();
-        let below = self.first_below(layout.column);
-        let (slot, token) = match (kind, below) {
-            (Type::Mapping | Type::List, None) => {
-                layout.column += layout.step;
-                (Slot::Below, colon_end..self.offset)
-            }
-            (Type::Mapping, Some((column, Child::Key))) | (Type::List, Some((column, Child::Item))) => {
-                layout.column = column;
-                (Slot::Below, colon_end..self.offset)
-            }
-            (Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any, None) => {
-                (Slot::Value { quote: None }, self.offset..self.offset)
-            }
-            (_, Some(_)) => return None,
-        };
-        self.context(&here, slot, token, layout)
-    }
-
-    /// Returns the column and the kind of the first line that belongs to a key in `column` on the cursor's line.
-    fn first_below(&self, column: usize) -> Option<(usize, Child)> {
-        let next = self.next_line(self.document.text().byte_to_line(self.offset))?;
-        is_below(next, column).then_some(next)
-    }
-
-    /// Returns the column and the kind of the next line that is not blank.
-    fn next_line(&self, number: usize) -> Option<(usize, Child)> {
-        let text = self.document.text();
-        let mut lines = (number + 1..text.len_lines()).map(|number| Line::of(text, number));
-        let line = lines.find(|line| holds_something(line))?;
-        let child = match line.parts().segments.first().map(|segment| &segment.kind) {
-            Some(SegmentKind::Dash) => Child::Item,
-            Some(SegmentKind::Key { .. }) => Child::Key,
-            None => Child::Text,
-        };
-        Some((line.indent(), child))
-    }
-
-    /// Returns the position of new text on a blank line with the cursor in `column`; `None` if it would separate
-    /// the lines below from their parent.
-    fn blank_line(&self, number: usize, column: usize) -> Option<Blank> {
-        let as_it_is = Blank { column, is_item: false, first: None };
-        let Some(next) = self.next_line(number) else { return Some(as_it_is) };
-        let text = self.document.text();
-        let before = (0..number).rev().map(|number| Line::of(text, number)).find(holds_something);
-        let opened = before.and_then(|line| match line.parts().segments.last() {
-            Some(Segment { kind: SegmentKind::Key { value, .. }, column, .. }) if value.is_empty() => Some(*column),
-            Some(_) | None => None,
-        });
-        if let Some(key) = opened.filter(|key| is_below(next, *key))
-            && (column > key || (column == key && next == (column, Child::Item)))
-        {
-            return Some(Blank { column: next.0, is_item: next.1 == Child::Item, first: Some(next.1) });
-        }
-        let is_item = next == (column, Child::Item);
-        (next.0 <= column || next.1 == Child::Text).then_some(Blank { is_item, ..as_it_is })
-    }
-
-    /// Returns the context of a value that begins on the cursor's line.
-    fn written(&self, here: Step<'d>, line: &Line<'_>, value: Range<usize>, mut layout: Layout) -> Option<Context<'d>> {
-        if self.offset < value.start || self.offset > value.end {
+            // A second value is neither part of the first one nor another one.
             return None;
-        }
-        let text = line.slice(value.clone());
-        let is_text = here.shape.as_ref().is_some_and(|shape| shape.kind() == Type::Text);
-        match text.chars().next()? {
-            '{' | '[' if self.offset > value.start && !(is_text && text.starts_with("{{")) => {
-                layout.flow = true;
-                self.in_flow(here, value.start, layout)
+        } else if found.is_in_brackets {
+            Slot::Value { quote: None }
+        } else if let Some(key) = found.key {
+            let text = self.document.text();
+            let below = node.filter(|node| node.own_range().start > self.line.end());
+            layout.column = column_of(text, key);
+            match (shape.kind(), below.map(NodeRef::shape)) {
+                (Type::Mapping | Type::List, None) if token.is_empty() => layout.column += layout.step,
+                (_, None) => {
+                    return Some(Context { at, shape, node, slot: Slot::Value { quote: None }, token, layout });
+                }
+                (Type::Mapping, Some(NodeShape::Mapping)) | (Type::List, Some(NodeShape::Sequence)) => {
+                    layout.column = column_of(text, below?.own_range().start);
+                }
+                (_, Some(_)) => return None,
             }
-            quote @ ('"' | '\'') if self.offset > value.start => {
-                let end = super::line::quote_end(text).map_or(value.end, |end| value.start + end - 1);
-                (self.offset <= end)
-                    .then(|| self.context(&here, Slot::Value { quote: Some(quote) }, value.start + 1..end, layout))
-                    .flatten()
+            token.start -= self.before().len() - self.before().trim_end().len();
+            Slot::Below
+        } else {
+            // A word may become a key if both a text and a mapping are possible.
+            let is_address = self.document.source(token.clone()).is_some_and(|word| word.contains(':'));
+            let is_mapping = node.is_some_and(|node| node.shape() == NodeShape::Mapping);
+            let word = shape.at(None);
+            if !is_address && !is_mapping && word.text_form().is_some() {
+                (shape, node) = (word, None);
             }
-            // Directly before brackets or quotes, a value would be a second one.
-            '{' | '[' | '"' | '\'' if self.offset == value.start => None,
-            _ => self.context(&here, Slot::Value { quote: None }, value, layout),
-        }
+            match shape.kind() {
+                Type::Mapping => Slot::Key { has_colon: false, others: Vec::new(), quote: None },
+                Type::List => Slot::Item,
+                Type::Text | Type::Integer | Type::Number | Type::Boolean | Type::Any => Slot::Value { quote: None },
+            }
+        };
+        Some(Context { at, shape, node, slot, token, layout })
     }
 
-    /// Returns the context of a value that began on a line above and contains the cursor: brackets, or text. `None` if
-    /// the value allows other nodes below it.
-    fn held(&self, here: &Step<'d>, value: Range<usize>, layout: &Layout) -> Option<Option<Context<'d>>> {
-        let text = self.document.text();
-        let number = text.byte_to_line(value.start);
-        let line = Line::of(text, number);
-        let first = *line.slice(value.clone()).as_bytes().first()?;
-        let is_text = here.shape.as_ref().is_some_and(|shape| shape.kind() == Type::Text);
-        let layout = layout.clone();
-        Some(match first {
-            b'{' | b'[' if !(is_text && line.slice(value.clone()).starts_with("{{")) => {
-                self.in_flow(here.clone(), value.start, Layout { flow: true, ..layout })
-            }
-            b'*' => None,
-            _ => {
-                let cursor_line = Line::of(text, text.byte_to_line(self.offset));
-                let token =
-                    cursor_line.start + cursor_line.indent().min(self.offset - cursor_line.start)..cursor_line.end();
-                is_text.then(|| self.context(here, Slot::Continued, token, layout)).flatten()
-            }
+    fn is_before_dash(&self) -> bool {
+        let is_dash =
+            |words: &str| words.strip_prefix('-').is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        is_dash(self.behind()) && self.before().chars().all(|letter| matches!(letter, ' ' | '-'))
+    }
+
+    /// Whether the cursor is between a colon or a dash and a value, or directly before brackets.
+    fn is_before_value(&self) -> bool {
+        let behind = self.behind();
+        let is_value = !behind.trim_start().is_empty() && !behind.trim_start().starts_with(['}', ']', ',', '#']);
+        behind.starts_with(['{', '[']) || (self.before().ends_with([':', '-']) && behind.starts_with(' ') && is_value)
+    }
+
+    fn comment(&self, file: SpecFile) -> Option<Context<'d>> {
+        let starts = self.before().match_indices('#').map(|(at, _)| at);
+        let start = starts.into_iter().find(|at| *at == 0 || self.before()[..*at].ends_with([' ', '\t']))?;
+        Some(Context {
+            at: Pointer::root(),
+            shape: Shape::of(file),
+            node: self.document.root(),
+            slot: Slot::Comment,
+            token: self.line.start + start..self.line.end(),
+            layout: Layout {
+                flow: false,
+                column: 0,
+                indent: 0,
+                step: 2,
+                line_break: self.line_break(),
+                gap: String::new(),
+            },
         })
-    }
-
-    fn in_flow(&self, here: Step<'d>, open: usize, layout: Layout) -> Option<Context<'d>> {
-        let text = self.document.text();
-        let end = text.line_to_byte((text.byte_to_line(self.offset) + 1).min(text.len_lines()));
-        let held = String::from(text.byte_slice(open..end.max(self.offset)));
-        let place = flow::place(&held, self.offset - open)?;
-        let mut here = here;
-        for step in &place.steps {
-            here = self.stepped(&here, step);
-        }
-        let token = open + place.token.start..open + place.token.end;
-        // The gap between `:` and the cursor.
-        let mut layout = layout;
-        layout.gap = if token.is_empty() && held[..self.offset - open].ends_with(':') { " " } else { "" };
-        let slot = match place.slot {
-            FlowSlot::Key(before) => {
-                let behind = held[place.token.end..].trim_start_matches(['"', '\'', ' ']);
-                Slot::Key { has_colon: behind.starts_with(':'), before, quote: place.quote }
-            }
-            FlowSlot::Value => Slot::Value { quote: place.quote },
-        };
-        self.context(&here, slot, token, layout)
-    }
-
-    fn context(&self, here: &Step<'d>, slot: Slot, token: Range<usize>, layout: Layout) -> Option<Context<'d>> {
-        let shape = here.shape.clone()?;
-        let text = self.document.text();
-        let line = Line::of(text, text.byte_to_line(self.offset));
-        let token = token.start.max(line.start)..token.end.min(line.end());
-        Some(Context { at: here.at.clone(), shape, node: here.node, slot, token, layout })
-    }
-
-    fn root(&self) -> Step<'d> {
-        Step { at: Pointer::root(), shape: Some(Shape::of(self.file)), node: self.document.root() }
-    }
-
-    fn step(&self, here: &Step<'d>, segment: &Segment) -> Step<'d> {
-        match &segment.kind {
-            SegmentKind::Key { name, .. } => self.stepped(here, &document::Step::Key(name.as_str().into())),
-            SegmentKind::Dash => {
-                let index = self.index_of(here.node, segment.at);
-                let number = index.unwrap_or(here.node.map_or(0, |list| list.item_count()));
-                let mut item = self.stepped(here, &document::Step::Index(number));
-                item.node = index.and_then(|index| here.node?.item_at(index));
-                item
-            }
-        }
-    }
-
-    fn stepped(&self, here: &Step<'d>, step: &document::Step<'_>) -> Step<'d> {
-        let node = here.node.and_then(|node| node.find(&Pointer::root().step(step)));
-        let shape = here.shape.as_ref().and_then(|shape| shape.step_to(step, here.node));
-        Step { at: here.at.step(step), shape, node }
-    }
-
-    /// Returns the index of the item after a dash.
-    fn index_of(&self, list: Option<NodeRef<'d>>, dash: usize) -> Option<usize> {
-        let list = list?;
-        let (mut low, mut high) = (0, list.item_count());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if list.item_at(middle)?.range().start <= dash { low = middle + 1 } else { high = middle }
-        }
-        // The item may begin on a later line, but before the next dash in the same column.
-        let item = list.item_at(low)?.range();
-        let text = self.document.text();
-        let (dash_line, item_line) = (text.byte_to_line(dash), text.byte_to_line(item.start));
-        let is_own = (dash_line + 1..=item_line).all(|number| {
-            let line = Line::of(text, number);
-            line.is_blank() || line.indent() > dash - text.line_to_byte(dash_line)
-        });
-        is_own.then_some(low)
-    }
-
-    /// Walks upwards to the nearest line with less indentation, and so on.
-    fn above(&self, number: usize, column: usize, from_dash: bool) -> Above {
-        let text = self.document.text();
-        let mut above = Above { parents: Vec::new(), siblings: Vec::new() };
-        let (mut limit, mut from_dash) = (column, from_dash);
-        let mut number = number;
-        while number > 0 && (limit > 0 || from_dash) {
-            number -= 1;
-            let line = Line::of(text, number);
-            if line.indent() > limit {
-                continue;
-            }
-            let parts = line.parts();
-            let is_parent = |segment: &Segment| {
-                segment.column < limit
-                    || (from_dash && segment.column == limit && matches!(segment.kind, SegmentKind::Key { .. }))
-            };
-            if above.parents.is_empty() && !from_dash {
-                above.siblings.extend(parts.segments.iter().filter(|segment| segment.column == limit).filter_map(
-                    |segment| match &segment.kind {
-                        SegmentKind::Key { name, .. } => Some(name.clone()),
-                        SegmentKind::Dash => None,
-                    },
-                ));
-            }
-            let Some(found) = parts.segments.iter().rposition(is_parent) else {
-                number = self.line_before_items(line.start).unwrap_or(number);
-                continue;
-            };
-            above.parents.extend(parts.segments[..=found].iter().rev().cloned());
-            limit = parts.segments[0].column;
-            from_dash = parts.segments[0].kind == SegmentKind::Dash;
-            // Lines in the preceding items, damaged or not, are not parents of this one.
-            if from_dash {
-                number = self.line_before_items(line.start).unwrap_or(number);
-            }
-        }
-        above
-    }
-
-    /// Returns the line after the last one outside of all items, if a line begins an item of a long list: the
-    /// items in between need not be read.
-    fn line_before_items(&self, start: usize) -> Option<usize> {
-        self.document.start_of_items(start).map(|first| self.document.text().byte_to_line(first))
-    }
-
-    /// Returns the cursor's column. Before a line that begins with a closing bracket, it counts as deeper than the
-    /// bracket, because authors write the bracket in the column of the key.
-    fn column_before_bracket(&self, number: usize, line: &Line<'_>, column: usize) -> usize {
-        let text = self.document.text();
-        if line.text.trim_start().starts_with(['}', ']']) {
-            return column.max(line.indent() + 1);
-        }
-        if !line.is_blank() && !line.parts().segments.is_empty() {
-            return column;
-        }
-        for next in number + 1..(number + 4).min(text.len_lines()) {
-            let next = Line::of(text, next);
-            if !next.is_blank() {
-                let closes = next.text.trim_start().starts_with(['}', ']']);
-                return if closes { column.max(next.indent() + 1) } else { column };
-            }
-        }
-        column
-    }
-
-    /// Returns the start of a document that is in brackets as a whole.
-    fn flow_root(&self) -> Option<usize> {
-        if !self.document.is_whole() && self.document.root().is_some() {
-            return None;
-        }
-        let text = self.document.text();
-        for number in 0..text.len_lines() {
-            let line = Line::of(text, number);
-            let words = line.text.trim_start();
-            if words.is_empty() || words.starts_with('#') || words.starts_with("---") {
-                continue;
-            }
-            let open = line.start + line.text.len() - words.len();
-            return (words.starts_with('{') && open < self.offset).then_some(open);
-        }
-        None
     }
 
     fn line_break(&self) -> &'static str {
@@ -562,28 +414,69 @@ impl<'d> Finder<'d> {
     }
 }
 
-/// Returns the indentation per level, as used by the lines above the cursor.
-fn step_of(parents: &[Segment], column: usize) -> usize {
-    let mut columns = std::iter::once(column).chain(parents.iter().map(|parent| parent.column));
-    let mut inner = columns.next().unwrap_or(0);
-    for (segment, outer) in parents.iter().zip(columns) {
-        if matches!(segment.kind, SegmentKind::Key { .. }) && (2..=8).contains(&inner.saturating_sub(outer)) {
-            return inner - outer;
-        }
-        inner = outer;
+/// Goes down to the node with the mark. Returns whether there is one.
+fn descend(node: NodeRef<'_>, mark: &Range<usize>, found: &mut MarkedNode) -> bool {
+    let range = node.own_range();
+    let holds = |node: NodeRef<'_>| node.own_range().start <= mark.start && mark.end <= node.own_range().end;
+    let text = node.document().text();
+    if node.alias().is_some() || node.text().is_some() {
+        found.is_alias = node.alias().is_some();
+        found.range = range;
+        return holds(node);
     }
-    2
+    found.is_in_brackets |= text.get_byte(range.start).is_some_and(|first| matches!(first, b'{' | b'['));
+    if let Some((index, item)) = node.items_in(mark).find(|(_, item)| holds(*item)) {
+        found.at = found.at.index(index);
+        found.key = None;
+        return descend(item, mark, found);
+    }
+    let Some(entry) = node.entries_in(mark).find(|entry| holds(entry.key) || holds(entry.value)) else { return false };
+    if holds(entry.key) {
+        let others = node.entries().filter(|other| !holds(other.key));
+        found.others = others.map(|other| other.key.key_text()).collect();
+        found.range = entry.key.own_range();
+        found.is_key = true;
+        found.has_value = !entry.value.own_range().is_empty();
+        return true;
+    }
+    let (key, value) = (entry.key.own_range().start, entry.value.own_range().start);
+    let is_beside = text.byte_to_line(key) == text.byte_to_line(value);
+    let indent = column_of(text, value).saturating_sub(column_of(text, key));
+    if !is_beside && (2..=8).contains(&indent) {
+        found.step = Some(indent);
+    }
+    found.key = is_beside.then_some(key);
+    found.at = found.at.key(&entry.key.key_text());
+    descend(entry.value, mark, found)
 }
 
-/// Returns the range after a parent on its own line.
-fn value_of(segment: &Segment, text: &ropey::Rope) -> Option<Range<usize>> {
-    match &segment.kind {
-        SegmentKind::Key { value, .. } => (!value.is_empty()).then(|| value.clone()),
-        SegmentKind::Dash => {
-            let line = Line::of(text, text.byte_to_line(segment.at));
-            let parts = line.parts();
-            let is_last = parts.segments.last().is_some_and(|last| last.at == segment.at);
-            (is_last && !parts.rest.is_empty()).then_some(parts.rest)
+fn column_of(text: &Rope, at: usize) -> usize {
+    at - text.line_to_byte(text.byte_to_line(at))
+}
+
+fn closing(text: &str) -> String {
+    let mut open = Vec::new();
+    let mut quote = None;
+    let mut begins = true;
+    let mut letters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some('"'), '\\') => drop(letters.next()),
+            (Some(_), _) => quote = quote.filter(|quote| *quote != letter),
+            (None, '"' | '\'') if begins => quote = Some(letter),
+            (None, '{' | '[') if begins => open.push(if letter == '{' { '}' } else { ']' }),
+            (None, '}' | ']') => drop(open.pop()),
+            (None, '#') if before.is_whitespace() => while letters.next_if(|next| *next != '\n').is_some() {},
+            (None, _) => {}
         }
+        begins = match letter {
+            ' ' | '\t' => begins || matches!(before, ':' | '-'),
+            '\n' | '[' | '{' | ',' => true,
+            ':' => !open.is_empty(),
+            _ => false,
+        };
+        before = letter;
     }
+    quote.into_iter().chain(open.into_iter().rev()).collect()
 }

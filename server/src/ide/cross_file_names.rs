@@ -21,11 +21,9 @@ use super::occurrences::{self, Occurrence};
 pub(crate) struct CrossFileOccurrence {
     /// The kind of thing it names, in the plural.
     pub kind: &'static str,
-    /// The name.
     pub name: String,
     /// The scope in which it has the same meaning.
     pub home: NameScope,
-    /// The place of the name.
     pub place: Occurrence,
 }
 
@@ -43,12 +41,10 @@ pub(crate) enum NameScope {
 /// Values from log files: they are offered, but never renamed.
 pub(crate) const LOGS: &str = "logs";
 
-/// Whether names of a kind are known outside of the file that defines them.
 pub(crate) fn crosses(kind: &str) -> bool {
     matches!(kind, "tasks" | "scenarios")
 }
 
-/// Returns every such name in a document, which is at `place` below its root.
 pub(crate) fn mentions(document: &Document, file: SpecFile, place: &str) -> Vec<CrossFileOccurrence> {
     let mut walk = Walk { file, place, ways: Ways::of(file), around: Vec::new(), found: Vec::new() };
     if let Some(root) = document.root() {
@@ -95,7 +91,6 @@ struct WayFinder {
 }
 
 impl WayFinder {
-    /// Whether a schema allows names at this place or below.
     fn leads(&mut self, schema: &'static Value, context: &'static str) -> bool {
         let Some(keywords) = schema.as_object() else { return false };
         let mut leads = self.is_name(schema);
@@ -149,7 +144,6 @@ struct Walk<'d> {
     file: SpecFile,
     place: &'d str,
     ways: &'static Ways,
-    /// The enclosing mappings.
     around: Vec<NodeRef<'d>>,
     found: Vec<CrossFileOccurrence>,
 }
@@ -260,7 +254,6 @@ fn home_of_reference<'d>(
     }
 }
 
-/// Returns the scope of the definitions that a place of a document may refer to.
 pub(crate) fn home_at(document: &Document, file: SpecFile, place: &str, offset: usize) -> Option<NameScope> {
     let at = document.pointer_at(offset);
     let mut around = std::iter::successors(Some(at), Pointer::parent).filter_map(|at| document.find(&at));

@@ -13,10 +13,8 @@ use speclens_schema::{
 
 use super::{hover::Hover, last_run::written_at, latest::Latest, markdown, values::Values};
 
-/// The environment of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct RunEnvironment<'s> {
-    /// Returns the value of a variable.
     pub environment: &'s dyn Fn(&str) -> Option<String>,
     /// The gateway in force; `None` if the suite has none.
     pub gateway: Option<&'s Gateway>,
@@ -58,7 +56,6 @@ pub(crate) fn hover(
     (!parts.is_empty()).then(|| Hover { range, markdown: parts.join("\n\n"), page: None })
 }
 
-/// Returns the values of templates before anything has run.
 fn context(values: Values<'_>) -> Context {
     let known = template_syntax::known_values().filter_map(|(name, _)| Some((name.to_owned(), values.of(name)?)));
     let known: BTreeMap<String, String> = known.collect();
@@ -83,7 +80,6 @@ fn variables(need: &VariablesNeed, named: &str, environment: &dyn Fn(&str) -> Op
     format!("Now, in the editor's environment:\n\n{}", names.map(line).collect::<Vec<_>>().join("\n"))
 }
 
-/// Returns the address that would be called.
 fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
     let address = markdown::inline(&gateway.shown_address(&need.address));
     match gateway.script_for(&need.address) {
@@ -97,7 +93,6 @@ fn response(need: &ResponseNeed, gateway: &Gateway) -> String {
     }
 }
 
-/// Returns the last response that the test recorded.
 fn last_answer(latest: &Latest, case: &str, claim: usize) -> Option<String> {
     let (case, outcome) = latest.own().find(|(known, _)| known.name == case)?;
     let claim: &Claim = case.claims.get(claim)?;
@@ -137,7 +132,6 @@ mod tests {
     use super::*;
     use crate::ide::tests::fixture::Fixture;
 
-    /// Returns a run in which the gateway reported an error.
     fn unwell(subject: &Subject) -> RunResult {
         let need = |address| Need::Response(ResponseNeed { address, moment: ObservationTime::Before });
         let answer = |status| Answer::Response(ResponseAnswer { status: Some(status), ..ResponseAnswer::default() });

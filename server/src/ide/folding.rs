@@ -1,76 +1,49 @@
 //! Folding ranges: sections, tests, values of several lines, comments.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
-use ropey::RopeSlice;
-use speclens_schema::document::{Document, EntryRef, NodeRef};
+use speclens_schema::document::{Document, NodeRef};
 
 /// A folding range. Its first line stays visible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
     /// From its first line to the end of its last line that is not blank.
     pub range: Range<usize>,
-    /// The kind of the fold.
     pub kind: FoldKind,
 }
 
-/// Kinds of folds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoldKind {
     /// A part of the tree.
     Node,
-    /// Lines of comments.
     Comment,
 }
 
-/// Returns the folds in the order of the text; only the largest on each line.
+/// The folds in the order of the text; only the largest on each line.
 pub(crate) fn folds(document: &Document) -> Vec<Fold> {
-    let mut finder = Finder { document, lines: lines(document), found: Vec::new() };
+    let mut finder = Finder { document, found: Vec::new() };
     if let Some(root) = document.root() {
         finder.children(root);
     }
     finder.comments();
-    let Finder { lines, mut found, .. } = finder;
+    let Finder { mut found, .. } = finder;
     // The largest first.
     found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
     found.dedup_by_key(|(range, _)| range.start);
-    let fold = |(range, kind): (Range<usize>, _)| Fold { range: lines[range.start].start..lines[range.end].end, kind };
+    let text = document.text();
+    let end = |line: usize| text.line_to_byte(line) + line_of(document, line).trim_end_matches(['\n', '\r']).len();
+    let fold = |(range, kind): (Range<usize>, _)| Fold { range: text.line_to_byte(range.start)..end(range.end), kind };
     found.into_iter().map(fold).collect()
 }
 
 struct Finder<'d> {
     document: &'d Document,
-    lines: Vec<LineFacts>,
     /// First and last line.
     found: Vec<(Range<usize>, FoldKind)>,
 }
 
-/// The facts about a line that folds depend on.
-struct LineFacts {
-    start: usize,
-    /// The end without the line break.
-    end: usize,
-    first: Option<u8>,
-}
-
-impl LineFacts {
-    fn of(line: RopeSlice<'_>, start: usize) -> LineFacts {
-        let length = line.len_bytes();
-        let first =
-            line.bytes().find(|byte| !matches!(byte, b' ' | b'\t')).filter(|byte| !matches!(byte, b'\n' | b'\r'));
-        let ends = (0..length.min(2)).take_while(|back| matches!(line.byte(length - 1 - back), b'\n' | b'\r')).count();
-        LineFacts { start, end: start + length - ends, first }
-    }
-}
-
-fn lines(document: &Document) -> Vec<LineFacts> {
-    let mut start = 0;
-    let facts = |line: RopeSlice<'_>| {
-        let facts = LineFacts::of(line, start);
-        start += line.len_bytes();
-        facts
-    };
-    document.text().lines().map(facts).collect()
+fn line_of(document: &Document, line: usize) -> Cow<'_, str> {
+    Cow::from(document.text().line(line))
 }
 
 impl Finder<'_> {
@@ -78,51 +51,38 @@ impl Finder<'_> {
         if node.alias().is_some() {
             return;
         }
-        node.entries().for_each(|entry| self.entry(entry));
-        node.items().for_each(|item| self.item(item));
+        for entry in node.entries() {
+            let key = entry.key.range();
+            self.add(key.start..entry.value.range().end.max(key.end));
+            self.children(entry.value);
+        }
+        for item in node.items() {
+            let range = item.range();
+            self.add(self.dash_above(range.start)..range.end);
+            self.children(item);
+        }
     }
 
-    fn entry(&mut self, entry: EntryRef<'_>) {
-        let value = entry.value.range();
-        self.add(entry.key.range().start..value.end.max(entry.key.range().end));
-        self.children(entry.value);
-    }
-
-    fn item(&mut self, item: NodeRef<'_>) {
-        let range = item.range();
-        self.add(self.dash_above(range.start)..range.end);
-        self.children(item);
-    }
-
-    /// Returns the position of an item's dash if it is on the line above, with at most an anchor or a tag.
+    /// The position of an item's dash if it is on the line above, with at most an anchor or a tag.
     fn dash_above(&self, start: usize) -> usize {
-        let line = self.line_of(start);
-        let before = self.document.text().byte_slice(self.lines[line].start..start);
-        let is_first_in_line = before.bytes().all(|byte| byte == b' ');
-        let above = line.checked_sub(1).filter(|above| is_first_in_line && self.lines[*above].first == Some(b'-'));
-        let Some(above) = above else { return start };
-        let facts = &self.lines[above];
-        let text = String::from(self.document.text().byte_slice(facts.start..facts.end));
-        let mut words = text.split_whitespace();
+        let text = self.document.text();
+        let line = text.byte_to_line(start);
+        let is_first_in_line = text.byte_slice(text.line_to_byte(line)..start).bytes().all(|byte| byte == b' ');
+        let Some(above) = line.checked_sub(1).filter(|_| is_first_in_line) else { return start };
+        let words = line_of(self.document, above);
+        let mut words = words.split_whitespace();
         let is_dash = words.next() == Some("-") && words.all(|word| word.starts_with(['&', '!', '#']));
-        if is_dash { facts.start } else { start }
-    }
-
-    fn line_of(&self, at: usize) -> usize {
-        self.lines.partition_point(|line| line.start <= at).saturating_sub(1)
+        if is_dash { text.line_to_byte(above) } else { start }
     }
 
     fn add(&mut self, range: Range<usize>) {
-        let first = self.line_of(range.start);
-        if range.end <= self.lines[first].end {
-            return;
-        }
+        let text = self.document.text();
+        let (first, mut last) = (text.byte_to_line(range.start), text.byte_to_line(range.end));
         // A node that ends with a line break ends on the line before; so do blank lines at its end.
-        let mut last = self.line_of(range.end);
-        if last > first && self.lines[last].start == range.end {
+        if last > first && text.line_to_byte(last) == range.end {
             last -= 1;
         }
-        while last > first && self.lines[last].first.is_none() {
+        while last > first && line_of(self.document, last).trim().is_empty() {
             last -= 1;
         }
         if last > first {
@@ -131,9 +91,10 @@ impl Finder<'_> {
     }
 
     fn comments(&mut self) {
+        let lines = self.document.text().len_lines();
         let mut first = None;
-        for number in 0..=self.lines.len() {
-            let is_comment = self.lines.get(number).is_some_and(|line| line.first == Some(b'#'));
+        for number in 0..=lines {
+            let is_comment = number < lines && line_of(self.document, number).trim_start().starts_with('#');
             match (is_comment, first) {
                 (true, None) => first = Some(number),
                 (false, Some(begin)) => {
@@ -147,9 +108,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a line belongs to a multi-line text, in which `#` does not begin a comment.
     fn is_in_text(&self, line: usize) -> bool {
-        let at = self.lines[line].start;
+        let at = self.document.text().line_to_byte(line);
         let node = self.document.find(&self.document.pointer_at(at));
         node.is_some_and(|node| node.text().is_some() && node.range().start < at && at < node.range().end)
     }
@@ -160,7 +120,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::ide::{line::Line, tests::fixture::Fixture};
+    use crate::ide::{context::Line, tests::fixture::Fixture};
 
     #[track_caller]
     fn check(fixture: &str, expected: Expect) {

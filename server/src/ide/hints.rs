@@ -12,12 +12,10 @@ use speclens_schema::{
 
 use super::{values::Values, walk, written::Written};
 
-/// An inlay hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
     /// The byte after which it is shown.
     pub at: usize,
-    /// Its text.
     pub label: String,
     /// The file pattern whose matches it counts: the tooltip lists them.
     pub pattern: Option<String>,
@@ -29,7 +27,6 @@ const MAX_PATTERNS: usize = 64;
 /// Maximum number of characters of a value: a longer one is not useful within a line.
 const MAX_CHARACTERS: usize = 40;
 
-/// Returns the hints in a range.
 pub(crate) fn hints(document: &Document, file: SpecFile, range: Range<usize>, values: Values<'_>) -> Vec<Hint> {
     let mut found = Vec::new();
     let mut counted = 0;
@@ -82,7 +79,6 @@ fn placeholders(
     }
 }
 
-/// Whether a value is on the same line, which needs no hint.
 fn is_near(document: &Document, value: NodeRef<'_>, at: usize) -> bool {
     let text = document.text();
     text.byte_to_line(value.own_range().start) == text.byte_to_line(at)
@@ -100,7 +96,6 @@ fn count(node: NodeRef<'_>, pattern: String, values: Values<'_>) -> Hint {
     Hint { at: node.own_range().end, label, pattern: Some(pattern) }
 }
 
-/// Returns the files that a pattern matches, as Markdown.
 pub(crate) fn matches(pattern: &str, values: Values<'_>) -> String {
     const MAX_SHOWN: usize = 20;
     let Matches { paths, cut } = values.files.glob(pattern);

@@ -28,13 +28,11 @@ const PROVIDERS: &str = "providers";
 pub(crate) struct Hover {
     /// The key, the value or the placeholder.
     pub range: Range<usize>,
-    /// Markdown.
     pub markdown: String,
     /// The place in the reference with more details.
     pub page: Option<Page>,
 }
 
-/// A place of the reference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     /// The mapping, with `[]` for items of lists: `tests[].expect`.
@@ -138,14 +136,12 @@ impl<'d> HoverTarget<'d> {
         Some(Hover { range: key.range(), markdown, page: Some(self.page(Some(&name))) })
     }
 
-    /// Returns how to reach the provider with this entry.
     fn provider(&self, name: &str, reach: Reach<'_>) -> Option<String> {
         let providers = Shape::find(self.file, &self.at.parent()?, self.document.root())?;
         let is_entry = providers.word() == Some(Word::Defines(PROVIDERS));
         reach.of_provider(name, self.document.find(&self.at).filter(|_| is_entry)?)
     }
 
-    /// Returns the target of an alias.
     fn alias(&self, alias: NodeRef<'d>) -> Option<Hover> {
         let name = alias.alias()?;
         let own = alias.resolved().own_range();
@@ -172,7 +168,6 @@ impl<'d> HoverTarget<'d> {
         Some(format!("Defaults to {}{source}.", markdown::inline(&found.value)))
     }
 
-    /// Returns the place in the reference that explains a key of the mapping around the cursor.
     fn page(&self, key: Option<&str>) -> Page {
         let parent = self.at.parent().unwrap_or_default();
         let node = self.document.find(&parent);
@@ -189,7 +184,6 @@ impl<'d> HoverTarget<'d> {
         Page { path, tag, key: key.map(str::to_owned) }
     }
 
-    /// Returns the full documentation of a form.
     fn form(&self, value: NodeRef<'d>) -> Option<Hover> {
         let (parent, name) = (self.at.parent()?, self.at.last()?);
         let holder = Shape::find(self.file, &parent, self.document.root())?;
@@ -223,7 +217,6 @@ impl<'d> HoverTarget<'d> {
         Some(Hover { range: value.range(), markdown, page: None })
     }
 
-    /// Returns what a value means, as Markdown.
     fn meaning(
         &self,
         shape: &Shape,
@@ -259,8 +252,6 @@ impl<'d> HoverTarget<'d> {
         }
     }
 
-    /// Returns the command that a test would run, if the cursor is on it, and its
-    /// declared input files.
     fn command<'s>(&self, suite: Option<&'s Suite>) -> Option<(&'s CommandAction, &'s Inputs)> {
         let suite = suite?;
         suite.cases.iter().find_map(|case| match &case.action {
@@ -269,7 +260,6 @@ impl<'d> HoverTarget<'d> {
         })
     }
 
-    /// `{{name}}` under the cursor.
     fn placeholder(&self, shape: &Shape, value: NodeRef<'d>, values: Values<'_>) -> Option<Hover> {
         let kind = shape.template()?;
         let written = Written::of(value)?;
@@ -312,7 +302,6 @@ impl<'d> HoverTarget<'d> {
         say("no value in `vars`, so the run would end with an error".to_owned())
     }
 
-    /// Returns the definition of a name.
     fn definition(&self, kind: &str, name: &str) -> Option<String> {
         let found = names::defined_around(self.document, self.file, kind, &self.at);
         let found = found.into_iter().find(|definition| definition.name.key_text() == name)?;
@@ -332,7 +321,6 @@ impl<'d> HoverTarget<'d> {
     }
 }
 
-/// Returns the command with its values, or the names that have none.
 fn resolved(command: &CommandAction, declared: &Inputs) -> String {
     match &command.expanded {
         Ok(text) => format!("Runs\n\n{}\n\n{}", markdown::verbatim(text, "sh"), inputs(&command.inputs, declared)),
@@ -369,7 +357,6 @@ fn inputs(named: &Inputs, declared: &Inputs) -> String {
     }
 }
 
-/// Returns the docs of one value out of a closed set.
 fn choice(shape: &Shape, value: NodeRef<'_>) -> Option<String> {
     let text = value.text()?;
     let found = shape.values().into_iter().find(|choice| match choice.value.as_str() {
@@ -379,7 +366,6 @@ fn choice(shape: &Shape, value: NodeRef<'_>) -> Option<String> {
     found.docs.is_some().then(|| markdown::choice(&found))
 }
 
-/// Returns what a scripted model plays.
 fn scripted(name: &str, path: &str, values: Values<'_>) -> String {
     let head = format!("{} · scripted model {}", markdown::bold(name), markdown::inline(path));
     let Ok(bytes) = values.files.read(path) else { return format!("{head}, which does not exist") };

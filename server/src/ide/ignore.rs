@@ -37,7 +37,6 @@ pub(crate) fn here(document: &Document, code: Code, at: usize) -> Option<Vec<Edi
     Some(vec![Edit::new(start..start, comment)])
 }
 
-/// Returns the edits that allow a code in a whole file.
 pub(crate) fn in_file(document: &Document, code: Code) -> Option<Vec<Edit>> {
     if let Some(own) = allowances(document).iter().find(|allowance| is_for_file(document, allowance)) {
         return extended(own, code).map(|edit| vec![edit]);
@@ -112,7 +111,6 @@ fn is_within_scalar(document: &Document, at: usize) -> bool {
     [at, at.saturating_sub(1)].into_iter().filter_map(scalar).any(within)
 }
 
-/// Returns the line break of a text, taken from its first line.
 fn line_break(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }

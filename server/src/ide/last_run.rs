@@ -11,9 +11,10 @@ use speclens_schema::{
     verdict::{Status, Verdict},
 };
 
-use super::{frequency::Frequency, hover::Hover, latest::Latest, lens::CaseState, markdown, transcript};
+use super::{
+    hover::Hover, latest::Latest, markdown, outcome::CaseState, run_problems::Frequency, transcript::page::mark,
+};
 
-/// Maximum number of lines.
 const MAX_LINES: usize = 10;
 
 /// Returns the hovers with results of the last run at a place: notes, and the verdicts on the claim there. Empty if the
@@ -25,7 +26,6 @@ pub(crate) fn hovers(document: &Document, file: SpecFile, latest: &Latest, offse
     [noted(document, file, latest, offset), claimed(document, latest, offset)].into_iter().flatten().collect()
 }
 
-/// Returns the notes of the last run of a test, at its name and at its action.
 fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) -> Option<Hover> {
     let at = document.pointer_at(offset);
     let range = document.find(&at)?.range();
@@ -39,7 +39,6 @@ fn noted(document: &Document, file: SpecFile, latest: &Latest, offset: usize) ->
     (!notes.is_empty()).then_some(Hover { range, markdown, page: None })
 }
 
-/// Returns the verdicts of the last run on the claim at a place.
 fn claimed(document: &Document, latest: &Latest, offset: usize) -> Option<Hover> {
     let at = document.pointer_at(offset);
     let (case, outcome) = latest.own().find(|(case, _)| at.below(&case.at).is_some())?;
@@ -78,7 +77,6 @@ fn verdicts(document: &Document, case: &Case, offset: usize, attempts: &[&RunRes
     (!lines.is_empty()).then_some(Hover { range, markdown, page: None })
 }
 
-/// Returns the node whose key or scalar is at an offset.
 pub(super) fn written_at(document: &Document, offset: usize) -> Option<(Pointer, Range<usize>)> {
     let at = document.pointer_at(offset);
     let node = document.find(&at)?;
@@ -93,7 +91,6 @@ fn key(judged: &Judged) -> (usize, &str) {
     (judged.claim, &judged.verdict.label)
 }
 
-/// Returns one verdict, combined over all attempts.
 fn line(claim: usize, label: &str, attempts: &[&RunResult]) -> Option<String> {
     let worst = |attempt: &RunResult| {
         let own = attempt.verdicts.iter().filter(|judged| key(judged) == (claim, label));
@@ -110,7 +107,7 @@ fn line(claim: usize, label: &str, attempts: &[&RunResult]) -> Option<String> {
         concerned.retain(|(_, status)| !has_passed || *status == Status::Pass);
     }
     let Frequency { word, counts, status } = Frequency::of(attempts, &concerned)?;
-    Some(format!("- {} {}: {word}{counts}", transcript::mark(status), markdown::inline(&transcript::one_line(label))))
+    Some(format!("- {} {}: {word}{counts}", mark(status), markdown::inline(&markdown::without_breaks(label))))
 }
 
 #[cfg(test)]
@@ -120,7 +117,6 @@ mod tests {
     use super::*;
     use crate::ide::tests::fixture::Fixture;
 
-    /// Returns the last run of a test whose first claim failed.
     fn failed(_: &Case) -> Vec<RunResult> {
         let verdict = Verdict::of("output", "output contains `a`", Outcome::Pass);
         let notes = vec!["left a process behind".to_owned()];

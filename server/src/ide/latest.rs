@@ -15,32 +15,26 @@ use speclens_schema::{
 };
 
 use super::{
-    gates,
-    lens::{CaseState, KnownState},
-    outcome::CaseOutcome,
-    run_problems::RunProblem,
+    outcome::{CaseOutcome, CaseState, KnownState},
+    run_problems::{self, RunProblem},
     runnable::BrokenTests,
 };
 
 /// The last known results of a suite.
 #[derive(Debug, Default)]
 pub(crate) struct Latest {
-    /// The text that was analyzed.
     pub text: Rope,
     /// The suite; `None` if nothing is known about its tests.
     pub suite: Option<Arc<Suite>>,
-    /// One per case of the suite.
     pub outcomes: Vec<Arc<CaseOutcome>>,
     /// The number of running tests that the suite no longer has.
     pub running_without: usize,
-    /// The tests with errors in the text.
     pub broken: BrokenTests,
     /// Whether no test runs, because the settings have errors.
     pub is_refused: bool,
 }
 
 impl Latest {
-    /// Returns the cases that are written in the document itself, each with its outcome.
     pub(crate) fn own(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.all().filter(|(case, _)| case.file.is_none())
     }
@@ -53,7 +47,6 @@ impl Latest {
         in_files.chain(iter::repeat_n(CaseState::Running, self.running_without)).collect()
     }
 
-    /// Returns every case of the suite, each with its outcome.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&Arc<Case>, &Arc<CaseOutcome>)> {
         self.suite.iter().flat_map(|suite| &suite.cases).zip(&self.outcomes)
     }
@@ -76,7 +69,6 @@ impl Latest {
         known
     }
 
-    /// Whether anything is known of a run of a test.
     pub(crate) fn has_transcript(&self, test: &str) -> bool {
         self.all().any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
     }
@@ -98,17 +90,14 @@ impl Latest {
         places.collect()
     }
 
-    /// Whether a judge can be asked about the recording of a test of the document itself.
     pub(crate) fn can_ask(&self, test: &str) -> bool {
         self.own().any(|(case, outcome)| case.name == test && outcome.known.can_ask)
     }
 
-    /// Returns the states of all cases of the suite, by name.
     fn states(&self) -> HashMap<&str, &KnownState> {
         self.all().map(|(case, outcome)| (case.name.as_str(), &outcome.known)).collect()
     }
 
-    /// Whether lenses differ from those of an earlier state.
     pub(crate) fn changes_lenses(&self, before: Option<&Latest>) -> bool {
         let none = BrokenTests::none();
         if before.map_or(&none, |before| &before.broken) != &self.broken
@@ -129,7 +118,6 @@ impl Latest {
 /// The problems in the results of a suite, by file.
 #[derive(Debug, Default)]
 pub(crate) struct RunProblems {
-    /// The problems in the document itself.
     pub own: Vec<RunProblem>,
     /// The problems in other files that contain cases of the suite.
     pub parts: Vec<(Arc<CaseFile>, Vec<RunProblem>)>,
@@ -168,7 +156,7 @@ pub(crate) fn problems(
     // A run refuses a suite with duplicate test names, so gates are not judged.
     if with_gates && names.values().all(|count| *count == 1) {
         let attempts: Vec<_> = outcomes.iter().map(|outcome| outcome.settled()).collect();
-        found.own.extend(gates::failing(suite, document, &attempts));
+        found.own.extend(run_problems::failing_gates(suite, document, &attempts));
     }
     found
 }

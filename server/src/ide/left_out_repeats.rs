@@ -9,13 +9,8 @@ use speclens_runner::{
 };
 use speclens_schema::suite::{Case, Subject, Suite};
 
-use super::{
-    lens::{CaseState, KnownState},
-    outcome::{CaseOutcome, JudgedAttempt, is_absent, settled_state},
-    tally,
-};
+use super::outcome::{CaseOutcome, CaseState, JudgedAttempt, KnownState, is_absent, settled_state, tallies};
 
-/// Whether a suite has a case whose repeats are not all known, or not all of one run.
 pub(crate) fn is_any_incomplete(suite: &Suite, outcomes: &[Arc<CaseOutcome>]) -> bool {
     let mut repeated = suite.cases.iter().zip(outcomes).filter(|(case, _)| case.repeat > 1);
     repeated.any(|(case, outcome)| {
@@ -71,7 +66,6 @@ impl CaseOutcome {
         self.attempts.iter().find(|known| (&known.result.subject, known.result.repeat) == (subject, repeat))
     }
 
-    /// Returns the outcome of a case without the omitted attempts.
     fn without(&self, suite: &Suite, case: &Case, spare: &[&RunResult], is_partial: bool) -> CaseOutcome {
         let is_spare = |known: &RunResult| {
             spare.iter().any(|spare| (&spare.subject, spare.repeat) == (&known.subject, known.repeat))
@@ -82,7 +76,7 @@ impl CaseOutcome {
         let state = if is_final { settled_state(case, &attempts, is_partial) } else { self.known.state.clone() };
         let subjects = match self.known.subjects.is_empty() {
             true => Vec::new(),
-            false => tally::tallies(attempts.iter().map(|attempt| &attempt.result)),
+            false => tallies(attempts.iter().map(|attempt| &attempt.result)),
         };
         attempts.extend(spare.iter().map(|spare| {
             let result = AttemptRef { suite, case, subject: &spare.subject, repeat: spare.repeat }.left_out();

@@ -11,101 +11,25 @@ use speclens_schema::{
 use speclens_runner::evidence_store::FOREIGN_NOTE;
 
 use super::{
+    outcome::{CaseState, KnownState, title_by_subject},
     runnable::{Looks, NotRunnableReason, NotRunnableReasons},
-    tally::{self, Tally},
     walk::first_after,
 };
 
-/// The state of a test.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum CaseState {
-    /// There is no recording.
-    NeverRun,
-    /// It runs now.
-    Running,
-    /// Its last run was cancelled.
-    Cancelled,
-    /// The recording does not match what the test does now.
-    Stale,
-    /// Everything holds.
-    Passed {
-        /// Time from start to end; `None` if it was not measured.
-        duration_ms: Option<f64>,
-    },
-    /// It passes with a warning.
-    Warned {
-        /// Number of claims with a warning.
-        claims: usize,
-        /// Time from start to end; `None` if it was not measured.
-        duration_ms: Option<f64>,
-    },
-    /// Claims do not hold.
-    Failed {
-        /// Number of failed claims.
-        claims: usize,
-    },
-    /// Evidence that a claim needs was not recorded.
-    Unknown {
-        /// Number of claims concerned.
-        claims: usize,
-    },
-    /// The run ended with an error.
-    Error {
-        /// The error message.
-        message: String,
-    },
-}
-
-/// The state of a test, and the run it comes from.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct KnownState {
-    /// The state.
-    pub state: CaseState,
-    /// The name of the other test that was run, if both do the same.
-    pub from: Option<String>,
-    /// Whether it was recorded on another machine.
-    pub is_foreign: bool,
-    /// Counts by subject, if the state alone does not show which subject it belongs to.
-    pub subjects: Vec<Tally>,
-    /// Whether a judge can be asked about the recording.
-    pub can_ask: bool,
-    /// Whether only the present state was judged, without starting anything.
-    pub is_present: bool,
-}
-
-impl KnownState {
-    /// Returns the state of a test that never ran.
-    pub(crate) fn nothing() -> KnownState {
-        KnownState {
-            state: CaseState::NeverRun,
-            from: None,
-            is_foreign: false,
-            subjects: Vec::new(),
-            can_ask: false,
-            is_present: false,
-        }
-    }
-}
-
-/// A lens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lens {
     /// The bytes below it.
     pub range: Range<usize>,
-    /// Its text.
     pub title: String,
-    /// The command on click.
     pub command: LensCommand,
     /// The test that the command is about; `None` for the file.
     pub test: Option<String>,
 }
 
-/// A command of lenses and actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LensCommand {
     /// Runs the test, or shows why it cannot run.
     Run,
-    /// Runs every test of the file.
     RunFile,
     /// Asks for the model that is to work on the test, and runs it.
     RunWith,
@@ -125,42 +49,6 @@ pub(crate) enum LensCommand {
     ShowStatus,
 }
 
-impl CaseState {
-    /// Returns the state in a few words; `None` for a test that never ran.
-    pub(crate) fn title(&self) -> Option<String> {
-        let passed = |milliseconds: &Option<f64>| {
-            milliseconds.map_or_else(|| "✓ passed".to_owned(), |it| format!("✓ passed {}", duration(it)))
-        };
-        let claims = |count: &usize| if *count == 1 { "1 assertion".to_owned() } else { format!("{count} assertions") };
-        Some(match self {
-            CaseState::NeverRun => return None,
-            CaseState::Running => "… running".to_owned(),
-            CaseState::Cancelled => "⊘ cancelled".to_owned(),
-            CaseState::Stale => "⚠ stale, run again".to_owned(),
-            CaseState::Passed { duration_ms } => passed(duration_ms),
-            CaseState::Warned { claims: count, duration_ms } => {
-                format!("{}, {} warned", passed(duration_ms), claims(count))
-            }
-            CaseState::Failed { claims: count } => format!("✗ {} failed", claims(count)),
-            CaseState::Unknown { claims: count } => format!("? {} unknown", claims(count)),
-            CaseState::Error { message } => format!("! error: {message}"),
-        })
-    }
-
-    /// Returns the category under which the lens of the file counts the test.
-    fn counted_as(&self) -> Counted {
-        match self {
-            CaseState::Failed { .. } => Counted::Failed,
-            CaseState::Error { .. } => Counted::Error,
-            CaseState::Passed { .. } | CaseState::Warned { .. } => Counted::Passed,
-            CaseState::Unknown { .. } => Counted::Unknown,
-            CaseState::Stale => Counted::Stale,
-            CaseState::Running => Counted::Running,
-            CaseState::NeverRun | CaseState::Cancelled => Counted::NotRun,
-        }
-    }
-}
-
 /// The categories that the lens of a file counts, in the order of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Counted {
@@ -175,35 +63,30 @@ enum Counted {
 }
 
 impl Counted {
-    fn word(self, count: usize) -> &'static str {
-        match self {
-            Counted::Failed => "failed",
-            Counted::Error if count == 1 => "error",
-            Counted::Error => "errors",
-            Counted::Passed => "passed",
-            Counted::Unknown => "unknown",
-            Counted::Skipped => "skipped",
-            Counted::Stale => "stale",
-            Counted::Running => "running",
-            Counted::NotRun => "not run",
+    fn of(state: &CaseState) -> Counted {
+        match state {
+            CaseState::Failed { .. } => Counted::Failed,
+            CaseState::Error { .. } => Counted::Error,
+            CaseState::Passed { .. } | CaseState::Warned { .. } => Counted::Passed,
+            CaseState::Unknown { .. } => Counted::Unknown,
+            CaseState::Stale => Counted::Stale,
+            CaseState::Running => Counted::Running,
+            CaseState::NeverRun | CaseState::Cancelled => Counted::NotRun,
         }
     }
 
-    /// Whether it is the result of a run.
-    fn is_result(self) -> bool {
+    /// Its words for one test and for several, and whether it is the result of a run.
+    fn row(self) -> ([&'static str; 2], bool) {
         match self {
-            Counted::Failed | Counted::Error | Counted::Passed | Counted::Unknown => true,
-            Counted::Skipped | Counted::Stale | Counted::Running | Counted::NotRun => false,
+            Counted::Failed => (["failed"; 2], true),
+            Counted::Error => (["error", "errors"], true),
+            Counted::Passed => (["passed"; 2], true),
+            Counted::Unknown => (["unknown"; 2], true),
+            Counted::Skipped => (["skipped"; 2], false),
+            Counted::Stale => (["stale"; 2], false),
+            Counted::Running => (["running"; 2], false),
+            Counted::NotRun => (["not run"; 2], false),
         }
-    }
-}
-
-/// Returns a duration with a readable unit.
-pub(crate) fn duration(milliseconds: f64) -> String {
-    if milliseconds < 1000.0 {
-        format!("{} ms", milliseconds.round())
-    } else {
-        format!("{:.1} s", milliseconds / 1000.0)
     }
 }
 
@@ -230,7 +113,7 @@ pub(crate) fn lenses<'a>(
     let obstacles = NotRunnableReasons::new(tests.iter().map(|test| &*test.name), context.looks);
     let mut counts = Counts::default();
     for state in context.elsewhere {
-        counts.add(state.counted_as());
+        counts.add(Counted::of(state));
     }
     let mut of_tests = Vec::new();
     for test in &tests {
@@ -250,7 +133,7 @@ pub(crate) fn lenses<'a>(
             ) => {
                 counts.add(Counted::NotRun);
             }
-            None => counts.add(known.map_or(Counted::NotRun, |known| known.state.counted_as())),
+            None => counts.add(known.map_or(Counted::NotRun, |known| Counted::of(&known.state))),
         }
         of_tests.extend(of_test(test, obstacle, known, context.has_choice));
     }
@@ -296,7 +179,7 @@ fn of_test(
     if test.does == ActionKind::Trigger {
         push("Evaluate without a run".to_owned(), LensCommand::Judge);
     }
-    let Some(mut title) = tally::title(state, subjects).or_else(|| state.title()) else { return lenses };
+    let Some(mut title) = title_by_subject(state, subjects).or_else(|| state.title()) else { return lenses };
     if let Some(from) = from {
         title.push_str(&format!(", from the recording of `{from}`"));
     }
@@ -318,14 +201,13 @@ fn of_test(
 #[derive(Default)]
 struct Counts {
     counts: BTreeMap<Counted, usize>,
-    /// Whether one of them is the result of a run.
     has_result: bool,
 }
 
 impl Counts {
     fn add(&mut self, counted: Counted) {
         self.add_without_result(counted);
-        self.has_result |= counted.is_result();
+        self.has_result |= counted.row().1;
     }
 
     fn add_without_result(&mut self, counted: Counted) {
@@ -352,14 +234,15 @@ fn of_file(document: &Document, context: LensContext<'_>, Counts { counts, has_r
     };
     let mut lenses = vec![Lens { range: range.clone(), title, command, test: None }];
     if *has_result {
-        let words: Vec<String> =
-            counts.iter().map(|(counted, count)| format!("{count} {}", counted.word(*count))).collect();
+        let words: Vec<String> = counts
+            .iter()
+            .map(|(counted, count)| format!("{count} {}", counted.row().0[usize::from(*count > 1)]))
+            .collect();
         lenses.push(Lens { range, title: words.join(", "), command: LensCommand::ShowStatus, test: None });
     }
     lenses
 }
 
-/// Whether the list of tests has any item, such as the name of a file that holds some.
 fn has_items(document: &Document, file: SpecFile) -> bool {
     let list = list_of_cases(file).and_then(|list| document.find(&list));
     list.into_iter().flat_map(NodeRef::items).next().is_some()

@@ -13,7 +13,6 @@ use speclens_schema::{
 
 use super::{agents, values::Values, walk};
 
-/// A path in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     /// The bytes of the path.
@@ -22,7 +21,6 @@ pub(crate) struct Link {
     pub path: String,
 }
 
-/// Returns every path to an existing file or directory.
 pub(crate) fn links(document: &Document, file: SpecFile, values: Values<'_>) -> Vec<Link> {
     let mut found = Vec::new();
     walk::values(document, file, &walk::WHOLE, &mut |node, shape, _| found.extend(link(node, shape, values)));
@@ -73,12 +71,10 @@ fn link(node: NodeRef<'_>, shape: &Shape, values: Values<'_>) -> Option<Link> {
     Some(Link { range: node.own_range(), path })
 }
 
-/// Returns the file of a scripted model that a suite names, whether it exists or not.
 pub(super) fn script_of(shape: &Shape, node: NodeRef<'_>) -> Option<String> {
     if shape.is_model_id() { script::file_of(node.text()?) } else { None }
 }
 
-/// Returns the file of the scripted model at an offset, if it exists.
 pub(crate) fn script_at(document: &Document, file: SpecFile, values: Values<'_>, offset: usize) -> Option<String> {
     let pointer = document.pointer_at(offset);
     let node = document.find(&pointer)?;

@@ -23,7 +23,6 @@ pub(crate) fn detail(shape: &Shape, need: &Need) -> String {
     parts.join(" · ")
 }
 
-/// Returns the full documentation of a key.
 pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
     let mut head = format!("{} · {}", bold(name), shape.type_label());
     if let Some(default) = default(shape) {
@@ -59,14 +58,12 @@ pub(crate) fn field(name: &str, shape: &Shape, need: &Need) -> String {
 
 /// Returns the keys of a mapping in short, optional ones with a `?`; `None` for any other shape.
 pub(crate) fn signature(shape: &Shape) -> Option<String> {
-    /// Maximum number of keys in a summary.
     const MAX_KEYS: usize = 16;
     let fields = shape.fields(None);
     let is_one = shape.kind() == Type::Mapping && !fields.is_empty() && fields.len() <= MAX_KEYS;
     is_one.then(|| format!("`{{ {} }}`", keys(&fields)))
 }
 
-/// Returns the keys of a form without its tag.
 pub(crate) fn signature_of_form(variant: &Variant) -> Option<String> {
     let (key, _) = variant.tag?;
     let fields: Vec<Field> = variant.shape.fields(None).into_iter().filter(|field| field.name != key).collect();
@@ -84,7 +81,6 @@ fn keys(fields: &[Field]) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a value of a closed set.
 pub(crate) fn choice(choice: &Choice) -> String {
     let name = show(choice.value);
     match choice.docs {
@@ -93,12 +89,10 @@ pub(crate) fn choice(choice: &Choice) -> String {
     }
 }
 
-/// Returns the reference page of a kind of problem.
 pub(crate) fn code(code: Code) -> String {
     format!("**{}** · {}\n\n{}", code.as_str(), code.severity().as_str(), code.docs().trim())
 }
 
-/// Returns a YAML snippet, cut to a few lines.
 pub(crate) fn source(text: &str) -> String {
     const MAX_LINES: usize = 12;
     let mut lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
@@ -109,7 +103,6 @@ pub(crate) fn source(text: &str) -> String {
     format!("{fence}yaml\n{}\n{fence}", lines.join("\n"))
 }
 
-/// Returns a text in a code block, unchanged.
 pub(crate) fn verbatim(text: &str, language: &str) -> String {
     let fence = fence(text);
     format!("{fence}{language}\n{text}\n{fence}")
@@ -157,6 +150,10 @@ pub(crate) fn escaped(text: &str) -> String {
         escaped.push(letter);
     }
     escaped
+}
+
+pub(crate) fn without_breaks(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the beginning of a text on one line without characters that change how the others are shown, and `…` if

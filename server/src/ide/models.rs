@@ -34,14 +34,11 @@ pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, f
 /// The settings and variables that decide how a model is reached.
 #[derive(Clone, Copy)]
 pub(crate) struct Reach<'r> {
-    /// The settings in force.
     pub settings: &'r Arc<Settings>,
-    /// Returns the value of a variable.
     pub environment: &'r dyn Fn(&str) -> Option<String>,
 }
 
 impl Reach<'_> {
-    /// Returns how the model with an id is reached.
     pub(super) fn of_model(self, id: &str) -> String {
         let models = Models::new(Arc::clone(self.settings), 1, self.environment);
         let described = match models.describe(id) {
@@ -55,7 +52,6 @@ impl Reach<'_> {
         format!("{place}\n\nOne million tokens cost ${input} (input) and ${output} (output) ({source}).")
     }
 
-    /// Returns how a provider of a KindLM suite is reached, as its entry describes it.
     pub(super) fn of_provider(self, name: &str, entry: NodeRef<'_>) -> Option<String> {
         let text = |key: &str| entry.get(key).and_then(NodeRef::text);
         // KindLM sends the key of a variable to the other providers only.

@@ -15,11 +15,9 @@ use speclens_schema::{
 pub(crate) struct Definition<'d> {
     /// The node that holds the name: a key, or a value.
     pub name: NodeRef<'d>,
-    /// The node it names.
     pub node: NodeRef<'d>,
 }
 
-/// Returns the definitions of one kind, such as `models`, in a document.
 pub(crate) fn defined<'d>(document: &'d Document, file: SpecFile, kind: &str) -> Vec<Definition<'d>> {
     let found = document.root().map(|root| names::mentions(root, file, kind, Role::Defines));
     found.into_iter().flatten().map(|(name, node)| Definition { name, node }).collect()
@@ -43,7 +41,6 @@ pub(crate) fn defined_around<'d>(
     defined(document, file, kind)
 }
 
-/// Returns the key that holds the name of a mapping.
 pub(crate) fn name_of(shape: &Shape) -> Option<&'static str> {
     let fields = shape.fields(None);
     let is_name = |shape: &Shape| shape.kind() == Type::Text && matches!(shape.word(), Some(Word::Defines(_)));
@@ -56,7 +53,6 @@ pub(crate) fn variables<'d>(document: &'d Document, at: &Pointer, shape: &Shape)
     (given.shape() == NodeShape::Mapping).then_some(given)
 }
 
-/// Returns the names used in all prompts, in order, each once.
 pub(crate) fn used_in_prompts(document: &Document) -> Vec<String> {
     let prompts = document.root().and_then(|root| root.get("prompts")).into_iter().flat_map(NodeRef::entries);
     let texts = prompts.flat_map(|prompt| prompt.value.entries()).filter_map(|entry| entry.value.text());
@@ -74,13 +70,11 @@ pub(crate) fn needed_by(document: &Document, test: NodeRef<'_>) -> Vec<String> {
     distinct(texts.into_iter().flat_map(variable_names).map(str::to_owned))
 }
 
-/// Returns texts in order, each once.
 pub(crate) fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
     texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
 }
 
-/// Returns the variables that the tests give to a prompt, each with one of its values.
 pub(crate) fn given_to<'d>(document: &'d Document, prompt: &str) -> Vec<(String, Option<&'d str>)> {
     let mut found: Vec<(String, Option<&'d str>)> = Vec::new();
     let tests = document.root().and_then(|root| root.get("tests"));

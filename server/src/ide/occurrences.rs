@@ -20,12 +20,9 @@ use super::{
     written::Written,
 };
 
-/// The name at the cursor and all its occurrences.
 #[derive(Clone, Debug)]
 pub(crate) struct Occurrences {
-    /// The name.
     pub name: String,
-    /// The kind of name.
     pub kind: NameKind,
     /// The bytes at the cursor.
     pub token: Range<usize>,
@@ -33,27 +30,22 @@ pub(crate) struct Occurrences {
     pub places: Vec<Occurrence>,
 }
 
-/// The kind of name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     /// Something that the file defines, such as one of its `models`.
     Thing(&'static str),
     /// Something without a definition that several places name, such as one of the `tags`.
     Shared(&'static str),
-    /// A variable in braces.
     Variable(&'static str),
     /// A name in braces that the format fills, in texts of this kind.
     BuiltIn(&'static str),
-    /// An anchor.
     Anchor,
 }
 
-/// One place of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Occurrence {
     /// The bytes of the name alone: no quotes, no braces, no `&`.
     pub range: Range<usize>,
-    /// Whether this is the definition of the name.
     pub is_definition: bool,
     /// The scalar that is the name; `None` if the name is only a part of a scalar.
     pub scalar: Option<(Range<usize>, Style)>,
@@ -149,12 +141,10 @@ impl<'d> Finder<'d> {
         self.shapes.at(at)
     }
 
-    /// Whether names of this kind are variables in texts.
     fn fills(&self, kind: &str) -> bool {
         walk::keyword_values(self.file, "x-template").contains(kind)
     }
 
-    /// Returns all places of the name of a definition.
     fn thing(&self, kind: &'static str, name: &str, token: Range<usize>, at: &Pointer) -> Option<Occurrences> {
         // Each place with the mapping in which it can be used, or where it is used.
         let mut defined: Vec<(Pointer, Occurrence)> = Vec::new();
@@ -191,7 +181,6 @@ impl<'d> Finder<'d> {
         Some(Occurrences::sorted(name, NameKind::Thing(kind), token, own.chain(uses).collect()))
     }
 
-    /// Returns all places of a name without a definition.
     fn shared(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
         walk::scalars_in(self.document, &walk::WHOLE, &mut |node, place| {
@@ -203,7 +192,6 @@ impl<'d> Finder<'d> {
         Occurrences::sorted(name, NameKind::Shared(kind), token, places)
     }
 
-    /// Returns all places of a name that the format fills.
     fn built_in(&self, kind: &'static str, name: &str, token: Range<usize>) -> Occurrences {
         let mut places = Vec::new();
         walk::values(self.document, self.file, &walk::WHOLE, &mut |node, shape, _| {
@@ -266,7 +254,6 @@ impl<'d> Finder<'d> {
         Some(Occurrences::sorted(name, NameKind::Variable(kind), token, places.collect()))
     }
 
-    /// Returns the owner of a variable, or of a text with variables.
     fn owner(&self, kind: &str, at: &Pointer) -> Option<Owner> {
         let above = |at: &Pointer| std::iter::successors(at.parent(), Pointer::parent);
         for at in above(at) {
@@ -320,7 +307,6 @@ impl<'d> Finder<'d> {
         }
     }
 
-    /// Returns the things that a mapping refers to, and the place of variables that it shares.
     fn things_of(&self, owner: &Owner, kind: &str) -> Vec<Owner> {
         let Owner::Given(at) = owner else { return Vec::new() };
         let (Some(shape), Some(node)) = (self.shape(at), self.document.find(at)) else { return Vec::new() };
@@ -334,13 +320,11 @@ impl<'d> Finder<'d> {
         refers.chain(shared.map(|given| Owner::Shared(given.resolved().own_range().start))).collect()
     }
 
-    /// Returns the variables that a mapping gives.
     fn given(&self, node: NodeRef<'d>, words: &FieldMeanings, kind: &str) -> Option<NodeRef<'d>> {
         let (name, ..) = words.iter().find(|(_, word, _)| matches!(word, Word::Defines(found) if *found == kind))?;
         node.get(name)
     }
 
-    /// Returns the key of a variable that a mapping gives through an alias.
     fn shared_key(&self, owner: &Owner, kind: &str, name: &str) -> Option<Occurrence> {
         let Owner::Given(at) = owner else { return None };
         let given = self.given(self.document.find(at)?, &self.words(&self.shape(at)?), kind)?;
@@ -370,10 +354,9 @@ impl Occurrences {
     }
 }
 
-/// Returns the anchor or alias at an offset, with all anchors and aliases of the same name.
 fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     let text = document.text();
-    let line = super::line::Line::of(text, text.byte_to_line(offset));
+    let line = super::context::Line::of(text, text.byte_to_line(offset));
     let at = offset.checked_sub(line.start).filter(|at| *at <= line.text.len())?;
     let is_end = |letter: char| letter.is_whitespace() || ",[]{}".contains(letter);
     let start =
@@ -403,7 +386,6 @@ fn anchors(document: &Document, offset: usize) -> Option<Occurrences> {
     Some(Occurrences::sorted(name, NameKind::Anchor, token, places))
 }
 
-/// Returns the nodes with an anchor of this name, and the aliases of this name.
 fn anchors_named(document: &Document, name: &str) -> Vec<Occurrence> {
     let mut found = Vec::new();
     walk::nodes(document, &mut |node, _: &NodePath<'_, '_>| {
@@ -430,7 +412,6 @@ fn anchor_range(document: &Document, node: usize, name: &str) -> Option<Range<us
     Some(from + found + 1..from + found + wanted.len())
 }
 
-/// Returns the placeholders of a scalar, with the ranges of their names.
 fn placeholders(node: NodeRef<'_>, kind: &str) -> Vec<(String, Range<usize>)> {
     let Some(written) = Written::of(node.resolved()) else { return Vec::new() };
     let found = template_syntax::placeholders_of(kind, &written.text).into_iter();
@@ -442,7 +423,6 @@ pub(super) fn occurrence(node: NodeRef<'_>, is_definition: bool) -> Occurrence {
     Occurrence { range: inner(node), is_definition, scalar: Some((node.own_range(), style)) }
 }
 
-/// Returns a scalar without its quotes.
 fn inner(node: NodeRef<'_>) -> Range<usize> {
     let range = node.own_range();
     match node.style() {

@@ -5,31 +5,23 @@ use speclens_schema::{
     document::Document,
     format::Dialect,
     judge::{self, Judged},
-    suite::{Case, Needed, Subject},
+    suite::{Case, Needed, Subject, short_names},
     verdict::Status,
 };
 
-use super::{
-    lens::{CaseState, KnownState},
-    run_problems::{self, RunProblem},
-    tally,
-};
+use super::run_problems::{self, RunProblem};
 
-/// The outcome of a case.
 #[derive(Debug)]
 pub(crate) struct CaseOutcome {
-    /// The state that a lens shows.
     pub known: KnownState,
     /// The attempts whose evidence matches what the case does now.
     pub attempts: Vec<JudgedAttempt>,
 }
 
-/// Whether a test is running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// It is not running.
     AtRest,
-    /// It is running.
     Running,
     /// It is not running: its last run was cancelled.
     Cancelled,
@@ -43,7 +35,7 @@ impl CaseOutcome {
         let known =
             results.into_iter().filter(|result| !is_stale(result) && !is_absent(result, AbsenceKind::NoRecording));
         let attempts: Vec<JudgedAttempt> = known.map(JudgedAttempt::of).collect();
-        let mut subjects = tally::tallies(attempts.iter().map(|attempt| &attempt.result));
+        let mut subjects = tallies(attempts.iter().map(|attempt| &attempt.result));
         let is_partial = any_stale || subjects.iter().any(|tally| tally.attempts < case.repeat as usize);
         let state = match phase {
             Phase::Running => CaseState::Running,
@@ -85,7 +77,6 @@ impl CaseOutcome {
         }
     }
 
-    /// Returns the problems of the attempts, at their places in the document that contains the case.
     pub(crate) fn problems(&self, dialect: Dialect, document: &Document, case: &Case) -> Vec<RunProblem> {
         let mut found: Vec<RunProblem> = Vec::new();
         let begun = self.attempts.iter().map(|attempt| &attempt.result).filter(|result| !result.is_left_out());
@@ -106,10 +97,8 @@ impl CaseOutcome {
     }
 }
 
-/// An attempt, judged by the current claims.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgedAttempt {
-    /// The result.
     pub result: RunResult,
     /// The end of the action if it did not succeed, and the last lines of its standard error.
     pub ending: Vec<String>,
@@ -137,7 +126,6 @@ pub(super) fn is_absent(result: &RunResult, kind: AbsenceKind) -> bool {
     result.absence.as_ref().is_some_and(|absence| absence.kind == kind)
 }
 
-/// Returns the state of a case that does not run, where some of its attempts may be missing.
 pub(super) fn settled_state(case: &Case, attempts: &[JudgedAttempt], is_partial: bool) -> CaseState {
     match finished_state(case.needed, attempts) {
         // The missing repetitions may fail.
@@ -170,13 +158,170 @@ fn finished_state(needed: Needed, attempts: &[JudgedAttempt]) -> CaseState {
     }
 }
 
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum CaseState {
+    NeverRun,
+    /// It runs now.
+    Running,
+    /// Its last run was cancelled.
+    Cancelled,
+    /// The recording does not match what the test does now.
+    Stale,
+    /// Everything holds.
+    Passed {
+        /// Time from start to end; `None` if it was not measured.
+        duration_ms: Option<f64>,
+    },
+    Warned {
+        claims: usize,
+        /// Time from start to end; `None` if it was not measured.
+        duration_ms: Option<f64>,
+    },
+    /// Claims do not hold.
+    Failed {
+        claims: usize,
+    },
+    /// Evidence that a claim needs was not recorded.
+    Unknown {
+        claims: usize,
+    },
+    /// The run ended with an error.
+    Error {
+        message: String,
+    },
+}
+
+/// The state of a test, and the run it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct KnownState {
+    pub state: CaseState,
+    /// The name of the other test that was run, if both do the same.
+    pub from: Option<String>,
+    /// Whether it was recorded on another machine.
+    pub is_foreign: bool,
+    /// Counts by subject, if the state alone does not show which subject it belongs to.
+    pub subjects: Vec<Tally>,
+    /// Whether a judge can be asked about the recording.
+    pub can_ask: bool,
+    /// Whether only the present state was judged, without starting anything.
+    pub is_present: bool,
+}
+
+impl KnownState {
+    /// Returns the state of a test that never ran.
+    pub(crate) fn nothing() -> KnownState {
+        KnownState {
+            state: CaseState::NeverRun,
+            from: None,
+            is_foreign: false,
+            subjects: Vec::new(),
+            can_ask: false,
+            is_present: false,
+        }
+    }
+}
+
+impl CaseState {
+    /// Returns the state in a few words; `None` for a test that never ran.
+    pub(crate) fn title(&self) -> Option<String> {
+        let passed = |milliseconds: &Option<f64>| {
+            milliseconds.map_or_else(|| "✓ passed".to_owned(), |it| format!("✓ passed {}", duration(it)))
+        };
+        let claims = |count: &usize| if *count == 1 { "1 assertion".to_owned() } else { format!("{count} assertions") };
+        Some(match self {
+            CaseState::NeverRun => return None,
+            CaseState::Running => "… running".to_owned(),
+            CaseState::Cancelled => "⊘ cancelled".to_owned(),
+            CaseState::Stale => "⚠ stale, run again".to_owned(),
+            CaseState::Passed { duration_ms } => passed(duration_ms),
+            CaseState::Warned { claims: count, duration_ms } => {
+                format!("{}, {} warned", passed(duration_ms), claims(count))
+            }
+            CaseState::Failed { claims: count } => format!("✗ {} failed", claims(count)),
+            CaseState::Unknown { claims: count } => format!("? {} unknown", claims(count)),
+            CaseState::Error { message } => format!("! error: {message}"),
+        })
+    }
+}
+
+pub(crate) fn duration(milliseconds: f64) -> String {
+    if milliseconds < 1000.0 {
+        format!("{} ms", milliseconds.round())
+    } else {
+        format!("{:.1} s", milliseconds / 1000.0)
+    }
+}
+
+const MAX_NAMED: usize = 4;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tally {
+    pub subject: Subject,
+    pub worst: Status,
+    pub passed: usize,
+    pub attempts: usize,
+}
+
+pub(crate) fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> Vec<Tally> {
+    let mut tallies: Vec<Tally> = Vec::new();
+    for result in results {
+        let is_passed = matches!(result.status, Status::Pass | Status::Warn);
+        match tallies.iter_mut().find(|tally| tally.subject == result.subject) {
+            Some(tally) => {
+                tally.worst = tally.worst.max(result.status);
+                tally.passed += usize::from(is_passed);
+                tally.attempts += 1;
+            }
+            None => tallies.push(Tally {
+                subject: result.subject.clone(),
+                worst: result.status,
+                passed: usize::from(is_passed),
+                attempts: 1,
+            }),
+        }
+    }
+    tallies
+}
+
+/// Returns the lens text for a test with several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. If there are more than it
+/// names, those that failed come first. `None` for a state that counts do not describe.
+pub(crate) fn title_by_subject(state: &CaseState, tallies: &[Tally]) -> Option<String> {
+    match state {
+        CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => return None,
+        CaseState::Passed { .. }
+        | CaseState::Warned { .. }
+        | CaseState::Failed { .. }
+        | CaseState::Unknown { .. }
+        | CaseState::Error { .. } => {}
+    }
+    let names = short_names(&tallies.iter().map(|tally| &tally.subject).collect::<Vec<_>>());
+    let mut named: Vec<(&Tally, String)> = tallies.iter().zip(names).collect();
+    if named.len() > MAX_NAMED {
+        named.sort_by_key(|(tally, _)| std::cmp::Reverse(tally.worst));
+    }
+    let shown = named.iter().take(MAX_NAMED).map(|(tally, name)| {
+        let mark = match tally.worst {
+            Status::Pass | Status::Warn => '✓',
+            Status::Fail => '✗',
+            Status::Error => '!',
+            Status::Unknown => '?',
+            Status::Skip => '○',
+        };
+        format!("{mark} {}/{} {name}", tally.passed, tally.attempts)
+    });
+    let mut parts: Vec<String> = shown.collect();
+    if named.len() > MAX_NAMED {
+        parts.push(format!("+{}", named.len() - MAX_NAMED));
+    }
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
 #[cfg(test)]
 mod tests {
     use speclens_schema::{analysis::Analyzer, files::MemoryFiles, json_schema::SpecFile, settings::Settings};
 
     use super::*;
 
-    /// Returns a case that two models work on twice each.
     fn case() -> Case {
         let text = "cli: git\nproviders: [a/one, b/two]\nrepeat: 2\ntasks:\n  - {id: t, intent: x, assert: []}\n";
         let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());
@@ -242,5 +387,20 @@ mod tests {
         let results = || vec![RunResult::of(&own[0], 0, Status::Pass)];
         assert_eq!(CaseOutcome::of(&case, &own, results(), Phase::AtRest).known.subjects.len(), 1);
         assert_eq!(CaseOutcome::of(&case, &own[..1], results(), Phase::AtRest).known.subjects, []);
+    }
+
+    fn tally(id: &str, worst: Status, passed: usize) -> Tally {
+        Tally { subject: Subject::model(id, None), worst, passed, attempts: 3 }
+    }
+
+    #[test]
+    fn title_counts_by_subject_and_names_four_with_failures_first() {
+        let failed = CaseState::Failed { claims: 1 };
+        let two = [tally("a/sonnet", Status::Pass, 3), tally("b/gpt", Status::Fail, 1)];
+        assert_eq!(title_by_subject(&failed, &two).as_deref(), Some("✓ 3/3 sonnet · ✗ 1/3 gpt"));
+        let mut many: Vec<Tally> = ["p", "q", "r", "s", "t"].iter().map(|id| tally(id, Status::Pass, 3)).collect();
+        many.push(tally("u", Status::Error, 0));
+        assert_eq!(title_by_subject(&failed, &many).as_deref(), Some("! 0/3 u · ✓ 3/3 p · ✓ 3/3 q · ✓ 3/3 r · +2"));
+        assert_eq!(title_by_subject(&CaseState::Running, &two), None);
     }
 }

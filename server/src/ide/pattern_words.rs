@@ -2,13 +2,11 @@
 
 use super::{
     markdown,
-    tokens::{TokenKind, pattern},
+    tokens::parts::{TokenKind, of_pattern},
 };
 
-/// Maximum number of parts that are explained.
 const MAX_PARTS: usize = 24;
 
-/// One part and its quantifier.
 struct Part {
     source: String,
     meaning: String,
@@ -17,7 +15,7 @@ struct Part {
 
 /// Returns the parts of a pattern as a Markdown list; `None` for plain text.
 pub(crate) fn words(source: &str) -> Option<String> {
-    let found = pattern::parts(source);
+    let found = of_pattern(source);
     if found.iter().all(|(_, kind)| *kind == TokenKind::Pattern) {
         return None;
     }
@@ -91,7 +89,6 @@ fn flush(text: &mut (String, String), depth: usize, parts: &mut Vec<Part>) {
     parts.push(Part { source, meaning, depth });
 }
 
-/// Returns the character that an escape represents.
 fn meant(words: &str) -> &str {
     match words.strip_prefix('\\') {
         Some("n") => "\n",

@@ -87,7 +87,6 @@ pub(crate) fn rename(document: &Document, file: SpecFile, offset: usize, to: &st
     Ok(edits)
 }
 
-/// Returns an error if the edits that rename something in a document would introduce one.
 pub(crate) fn refuse_an_error(document: &Document, file: SpecFile, edits: &[Edit], to: &str) -> Result<(), String> {
     match new_error(document, file, edits) {
         Some(message) => Err(format!("`{to}` is not a valid name here: {message}")),
@@ -95,7 +94,6 @@ pub(crate) fn refuse_an_error(document: &Document, file: SpecFile, edits: &[Edit
     }
 }
 
-/// Returns the first error that these edits would introduce.
 fn new_error(document: &Document, file: SpecFile, edits: &[Edit]) -> Option<String> {
     let text = replaced(&String::from(document.text()), edits);
     let errors = |document: &Document| {
@@ -116,22 +114,18 @@ fn taken(document: &Document, file: SpecFile, kind: &'static str, from: &str, to
     (to != from && others.any(|other| other.kind == kind && other.name == to)).then(|| merged(kind, to))
 }
 
-/// Returns the message that refuses to rename a word with a meaning in its format.
 pub(crate) fn meaning(file: SpecFile, kind: &str, name: &str) -> Option<String> {
     file.dialect()?.fixed_name(kind, name).map(str::to_owned)
 }
 
-/// Returns the message that refuses to merge two names into one.
 pub(crate) fn merged(kind: &str, to: &str) -> String {
     format!("`{kind}` already has `{to}`; choose another name")
 }
 
-/// Returns the message that refuses to rename a name that several things have.
 pub(crate) fn ambiguous(kind: &str, name: &str) -> String {
     format!("several `{kind}` are named `{name}`; rename one of them where it is defined")
 }
 
-/// Returns the edit of one place.
 pub(crate) fn edit(place: &Occurrence, to: &str) -> Edit {
     let (range, text) = match &place.scalar {
         None => (place.range.clone(), to.to_owned()),

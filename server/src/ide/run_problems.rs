@@ -2,19 +2,20 @@
 
 use std::ops::Range;
 
-use speclens_runner::event::RunResult;
+use speclens_runner::{
+    event::{RunResult, share},
+    run::measured,
+};
 use speclens_schema::{
     check::text::uncolored,
     document::{Document, NodeRef, Pointer},
     evidence::Evidence,
     format::Dialect,
     judge::Judged,
-    suite::Case,
+    suite::{Case, Subject, Suite},
     unparsed,
     verdict::{FailureCode, FilePlace, Outcome, RelatedPlace, Status},
 };
-
-use super::frequency::Frequency;
 
 /// A result to show to the author.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,20 +28,15 @@ pub(crate) struct RunProblem {
     pub message: String,
     /// Its status: fail and error are failures; warn and unknown are less severe.
     pub status: Status,
-    /// Related places.
     pub related: Vec<RunRelated>,
 }
 
-/// A related place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunRelated {
-    /// The message about the place.
     pub message: String,
-    /// The place.
     pub at: RunPlace,
 }
 
-/// The location of a related place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RunPlace {
     /// A range in the same file.
@@ -53,7 +49,6 @@ pub(crate) enum RunPlace {
 const MAX_VALUE_CHARACTERS: usize = 400;
 const MAX_VALUE_LINES: usize = 5;
 
-/// Maximum number of lines from the end of standard error.
 const MAX_ERROR_LINES: usize = 3;
 
 /// Returns the results of attempts that are not as expected: one per claim, however many attempts it concerns, with the
@@ -83,7 +78,6 @@ pub(crate) fn of_attempts(
     found.into_iter().filter_map(|(_, problems)| counted(attempts, problems)).collect()
 }
 
-/// The subject of a verdict.
 #[derive(Clone, Debug, PartialEq)]
 struct Part {
     claim: usize,
@@ -91,7 +85,6 @@ struct Part {
     nth: usize,
 }
 
-/// Returns the worst problem, of the newest attempt that has it, with the number of attempts.
 fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunProblem)>) -> Option<RunProblem> {
     let all: Vec<&RunResult> = attempts.iter().map(|(result, _)| *result).collect();
     let concerned: Vec<(&RunResult, Status)> =
@@ -105,7 +98,6 @@ fn counted(attempts: &[(&RunResult, &[String])], problems: Vec<(&RunResult, RunP
     Some(problem)
 }
 
-/// Returns the results of one attempt that are not as expected, each with the part that decides.
 fn of_attempt(
     dialect: Dialect,
     document: &Document,
@@ -152,7 +144,6 @@ fn of_attempt(
     problems
 }
 
-/// Returns a run error at its action.
 pub(crate) fn run_error(dialect: Dialect, document: &Document, case: &Case, message: &str) -> RunProblem {
     let at = case.action.at().unwrap_or(&case.at);
     RunProblem {
@@ -235,7 +226,6 @@ fn message(label: &str, outcome: &Outcome) -> String {
     }
 }
 
-/// Returns the start of a value, cut between lines if it has many.
 fn shortened(value: &str) -> String {
     let mut shown = String::new();
     for line in value.lines().take(MAX_VALUE_LINES) {
@@ -253,9 +243,113 @@ fn shortened(value: &str) -> String {
     shown
 }
 
+/// The number of attempts in which a claim, or a part of it, has an outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Frequency {
+    /// The outcome as a verb, such as `fails`.
+    pub(super) word: &'static str,
+    /// Number of attempts, by subject if there are several subjects. Empty for a single attempt.
+    pub(super) counts: String,
+    /// The overall status: a failure that does not occur in every repetition of any subject is a warning.
+    pub(super) status: Status,
+}
+
+impl Frequency {
+    /// Counts the attempts concerned, each with its status. The worst of them decides the outcome; `None` if there are
+    /// none.
+    pub(super) fn of(attempts: &[&RunResult], concerned: &[(&RunResult, Status)]) -> Option<Frequency> {
+        let status = concerned.iter().map(|(_, status)| *status).max()?;
+        let mut subjects: Vec<&Subject> = Vec::new();
+        for result in attempts {
+            if !subjects.contains(&&result.subject) {
+                subjects.push(&result.subject);
+            }
+        }
+        let count = |of: Status| concerned.iter().filter(|(_, status)| *status == of).count();
+        let counts_of = |subject: &Subject| {
+            let all = attempts.iter().filter(|result| result.subject == *subject).count();
+            let some = concerned.iter().filter(|(result, own)| result.subject == *subject && *own == status);
+            (some.count(), all)
+        };
+        let is_failure = concerned.iter().all(|(_, status)| *status == Status::Fail);
+        let is_sometimes = |(some, all): (usize, usize)| some == 0 || some < all;
+        let is_flaky = is_failure && subjects.iter().all(|subject| is_sometimes(counts_of(subject)));
+        let is_shown = |result: &&RunResult| {
+            let own = concerned.iter().find(|(other, _)| std::ptr::eq(*other, *result));
+            if is_flaky { own.is_none() } else { own.is_some_and(|(_, own)| *own == status) }
+        };
+        let shown: Vec<&RunResult> = attempts.iter().copied().filter(is_shown).collect();
+        let word = if is_flaky { "flaky: passes" } else { verb(status) };
+        let mut counts = share(attempts, &shown);
+        let better = Status::ALL.iter().copied().filter(|other| *other < status && count(*other) > 0);
+        counts.extend(better.map(|other| format!(", {} in {}", verb(other), count(other))));
+        Some(Frequency { word, counts, status: if is_flaky { Status::Warn } else { status } })
+    }
+}
+
+fn verb(status: Status) -> &'static str {
+    match status {
+        Status::Fail => "fails",
+        Status::Error => "error",
+        Status::Unknown => "unknown",
+        Status::Warn => "warns",
+        Status::Skip => "skipped",
+        Status::Pass => "passes",
+    }
+}
+
+/// Returns the gates that do not hold, each at its key. Empty if a result is missing: `attempts` has, for each case,
+/// those attempts whose evidence matches what the case does now.
+pub(crate) fn failing_gates(suite: &Suite, document: &Document, attempts: &[Vec<&RunResult>]) -> Vec<RunProblem> {
+    let cases = suite.cases.iter().zip(attempts);
+    let Some(cases) = cases.map(|(case, attempts)| planned(case, attempts)).collect::<Option<Vec<_>>>() else {
+        return Vec::new();
+    };
+    let outcomes: Vec<_> = cases
+        .iter()
+        .map(|attempts| {
+            let worst = attempts.iter().map(|attempt| attempt.status).max();
+            measured(worst.unwrap_or(Status::Skip), attempts.iter().copied())
+        })
+        .collect();
+    let gates = suite.gates.evaluate(&outcomes).gates.into_iter();
+    let failing = gates.filter_map(|gate| {
+        let is_failing = match gate.status {
+            Status::Fail | Status::Warn => true,
+            Status::Pass | Status::Skip | Status::Unknown | Status::Error => false,
+        };
+        // A limit that is a default of the format, or in the settings, is not in the file.
+        let at = gate.source.in_suite().filter(|_| is_failing)?;
+        Some(RunProblem {
+            range: document.key_range_of(at),
+            code: Some(gate.name),
+            message: gate.message,
+            status: gate.status,
+            related: Vec::new(),
+        })
+    });
+    failing.collect()
+}
+
+/// Returns the attempts that a run of the suite makes of a case; `None` if some have no result.
+fn planned<'r>(case: &Case, attempts: &[&'r RunResult]) -> Option<Vec<&'r RunResult>> {
+    if case.skip {
+        return Some(Vec::new());
+    }
+    if !case.intact {
+        return None;
+    }
+    let subjects = case.action.subjects();
+    // Other models may have been chosen in addition.
+    let own = attempts.iter().copied().filter(|attempt| subjects.contains(&attempt.subject));
+    let own: Vec<&RunResult> = own.collect();
+    let is_whole = !own.is_empty() && own.len() == subjects.len() * case.repeat as usize;
+    is_whole.then_some(own)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::shortened;
+    use super::{shortened, *};
 
     #[test]
     fn long_values_are_cut_between_lines_and_short_ones_are_whole() {
@@ -264,5 +358,25 @@ mod tests {
         assert_eq!(shortened(&long), "line 1\nline 2\nline 3\nline 4\nline 5 … (the transcript shows all of it)");
         let wide = "ä".repeat(1000);
         assert_eq!(shortened(&wide).chars().filter(|letter| *letter == 'ä').count(), 400);
+    }
+
+    #[test]
+    fn the_worst_status_decides_and_each_status_is_counted_apart() {
+        for (statuses, word, counts, status) in [
+            (vec![Status::Fail, Status::Unknown], "fails", " in 1 of 2 attempts, unknown in 1", Status::Fail),
+            (vec![Status::Unknown, Status::Fail], "fails", " in 1 of 2 attempts, unknown in 1", Status::Fail),
+            (vec![Status::Fail, Status::Error], "error", " in 1 of 2 attempts, fails in 1", Status::Error),
+            (vec![Status::Unknown, Status::Unknown], "unknown", " in 2 of 2 attempts", Status::Unknown),
+            (vec![Status::Fail], "fails", "", Status::Fail),
+        ] {
+            let results: Vec<RunResult> = (0..)
+                .zip(&statuses)
+                .map(|(repeat, status)| RunResult::of(&Subject::Command, repeat, *status))
+                .collect();
+            let attempts: Vec<&RunResult> = results.iter().collect();
+            let concerned: Vec<(&RunResult, Status)> = attempts.iter().copied().zip(statuses.iter().copied()).collect();
+            let expected = Frequency { word, counts: counts.to_owned(), status };
+            assert_eq!(Frequency::of(&attempts, &concerned), Some(expected), "{statuses:?}");
+        }
     }
 }

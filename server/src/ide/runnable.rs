@@ -32,7 +32,6 @@ pub(crate) enum NotRunnableReason {
 }
 
 impl NotRunnableReason {
-    /// Returns the reason why a case of a suite does not run, if any.
     pub(crate) fn of(suite: &Suite, index: usize) -> Option<NotRunnableReason> {
         let case = suite.cases.get(index)?;
         let namesakes = || suite.cases.iter().filter(|other| other.name == case.name).count();
@@ -47,7 +46,6 @@ impl NotRunnableReason {
         }
     }
 
-    /// Returns the text for a lens.
     pub(crate) fn title(self) -> Cow<'static, str> {
         match self {
             NotRunnableReason::Skipped => "○ skipped".into(),
@@ -59,7 +57,6 @@ impl NotRunnableReason {
         }
     }
 
-    /// Returns the sentence for a refused run of the test.
     pub(crate) fn sentence(self, test: &str) -> String {
         match self {
             NotRunnableReason::Skipped => format!("`{test}` is skipped; remove `skip: true` to run it"),
@@ -88,18 +85,15 @@ pub(crate) struct NotRunnableReasons<'a> {
 /// The facts, besides its own text, that decide whether a test of a document can run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looks<'a> {
-    /// The kind of document.
     pub file: SpecFile,
     /// Whether a suite names the document; always true for a suite itself.
     pub has_suite: bool,
     /// Whether no test of the suite runs, because its settings have errors.
     pub is_refused: bool,
-    /// The tests with errors.
     pub broken: &'a BrokenTests,
 }
 
 impl<'a> NotRunnableReasons<'a> {
-    /// Collects the names of the tests of a document.
     pub(crate) fn new(all: impl Iterator<Item = &'a str>, looks: Looks<'a>) -> NotRunnableReasons<'a> {
         let mut names: FxHashMap<&str, usize> = FxHashMap::default();
         for name in all {
@@ -127,7 +121,6 @@ impl<'a> NotRunnableReasons<'a> {
     }
 }
 
-/// The tests that errors concern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BrokenTests {
     /// All of them: an error is outside of the tests.
@@ -143,12 +136,10 @@ impl Default for BrokenTests {
 }
 
 impl BrokenTests {
-    /// Returns no tests.
     pub(crate) fn none() -> BrokenTests {
         BrokenTests::These(HashSet::new())
     }
 
-    /// Returns the tests that contain an error, or all if an error is outside of the tests.
     pub(crate) fn among(problems: &Problems, file: SpecFile, document: &Document) -> BrokenTests {
         let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
         let mut places: Vec<usize> = errors.map(|problem| problem.range.start).collect();

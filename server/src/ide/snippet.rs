@@ -11,9 +11,7 @@ use speclens_schema::{
 /// Text to insert, in block style; its first line has no indentation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Snippet {
-    /// The keys that it contains.
     pub label: String,
-    /// The plain text.
     pub text: String,
     /// In the LSP's snippet syntax: every value is a tab stop.
     pub template: String,
@@ -44,7 +42,6 @@ pub(crate) fn entry(name: &str, shape: &Shape) -> Option<Snippet> {
     })
 }
 
-/// Returns items of a list, with their dash.
 pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
     let mut texts: Vec<(String, String)> = Vec::new();
     let item_docs = list.item().map(|item| docs(&item)).unwrap_or_default();
@@ -73,7 +70,6 @@ pub(crate) fn items(list: &Shape) -> Vec<Snippet> {
     texts.into_iter().map(|(label, text)| Snippet::of(label, text, &below)).collect()
 }
 
-/// Returns the same place, relative to the only item of a list.
 fn below_item(at: &Pointer) -> Pointer {
     at.steps().skip(1).fold(Pointer::root(), |at, step| at.step(&step))
 }
@@ -89,7 +85,6 @@ fn label_of(item: NodeRef<'_>) -> String {
     }
 }
 
-/// Returns the values that the items of a list have in the docs.
 pub(crate) fn item_values(list: &Shape) -> Vec<String> {
     let examples = list.examples().into_iter().filter_map(|example| example.as_array()).flatten();
     let mut texts: Vec<String> = examples.filter_map(|value| value.as_str()).map(str::to_owned).collect();
@@ -132,7 +127,6 @@ fn form(variant: &Variant) -> Option<Snippet> {
     Some(Snippet::with_fixed(tag, text, &|at| at.last().as_deref() == Some(key) || is_fixed(&below, at)))
 }
 
-/// Returns the key of the tag of a form, and an item of that form.
 fn form_text(variant: &Variant) -> Option<(&'static str, String)> {
     let (key, tag) = variant.tag?;
     let own = variant.shape.all_docs().flat_map(fenced).find_map(|example| {
@@ -159,12 +153,10 @@ fn form_text(variant: &Variant) -> Option<(&'static str, String)> {
     Some((key, own.unwrap_or_else(needed)))
 }
 
-/// Whether a place allows only one value.
 fn is_fixed(shape_at: &dyn Fn(&Pointer) -> Option<Shape>, at: &Pointer) -> bool {
     shape_at(at).is_some_and(|shape| shape.values().len() == 1)
 }
 
-/// Returns a whole file.
 pub(crate) fn file(shape: &Shape) -> Option<Snippet> {
     let example = docs(shape).into_iter().next()?;
     let document = Document::read_cut(&example, ScalarRules::Yaml12);
@@ -207,7 +199,6 @@ impl Snippet {
     }
 }
 
-/// Escapes characters that are special in snippets, outside of tab stops.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -229,7 +220,6 @@ pub(crate) fn indented(text: &str, columns: usize, line_break: &str) -> String {
         .join(line_break)
 }
 
-/// Returns the YAML examples of the docs.
 fn docs(shape: &Shape) -> Vec<String> {
     [shape.docs(), shape.type_docs()].into_iter().flatten().flat_map(fenced).collect()
 }
@@ -284,7 +274,6 @@ fn short_list(node: NodeRef<'_>) -> Option<Range<usize>> {
     (is_short && is_flow).then(|| range.start + 1..range.end - 1)
 }
 
-/// Collects the ranges of all scalar values, without quotes.
 fn scalars(node: NodeRef<'_>, at: &Pointer, is_fixed: &dyn Fn(&Pointer) -> bool, found: &mut Vec<Range<usize>>) {
     if let Some(inner) = short_list(node) {
         found.push(inner);

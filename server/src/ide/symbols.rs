@@ -11,37 +11,27 @@ use speclens_schema::{
 
 use super::names;
 
-/// An entry of the outline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol {
-    /// The name.
     pub name: String,
-    /// A one-line summary.
     pub detail: String,
-    /// The kind.
     pub kind: SymbolKind,
-    /// The full range.
     pub range: Range<usize>,
     /// The range of the name; within `range`.
     pub selection: Range<usize>,
-    /// Nested entries.
     pub children: Vec<Symbol>,
 }
 
-/// Kinds of outline entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SymbolKind {
     /// A top-level key.
     Section,
-    /// A test.
     Test,
-    /// A claim of a test.
     Claim,
     /// Something else with a name: a prompt, a model, a setting.
     Entry,
 }
 
-/// Returns the outline of a document.
 pub(crate) fn symbols(document: &Document, file: SpecFile) -> Vec<Symbol> {
     let Some(root) = document.root() else { return Vec::new() };
     let shape = Shape::of(file);
@@ -67,16 +57,12 @@ fn enclose(symbol: &mut Symbol) {
     }
 }
 
-/// A workspace symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorkspaceSymbol {
-    /// The name.
     pub name: String,
     /// The name of the enclosing symbol.
     pub container: Option<String>,
-    /// The kind.
     pub kind: SymbolKind,
-    /// The range of the name.
     pub selection: Range<usize>,
 }
 
@@ -139,7 +125,6 @@ fn leaf(entry: EntryRef<'_>, kind: SymbolKind, detail: String) -> Symbol {
 struct ItemKind {
     /// The key that holds their name.
     naming: Option<&'static str>,
-    /// The keys that contain their claims.
     claims: Vec<&'static str>,
     /// The alternative keys that define their action.
     alternatives: Vec<&'static str>,
@@ -225,7 +210,6 @@ fn claim(item: NodeRef<'_>) -> Option<Symbol> {
     Some(Symbol { name: named(&name), detail, kind: SymbolKind::Claim, range, selection, children: Vec::new() })
 }
 
-/// Returns the parts of a claim, in one line.
 fn parts(value: NodeRef<'_>) -> String {
     const MAX_PARTS: usize = 4;
     let names: Vec<String> = match value.shape() {

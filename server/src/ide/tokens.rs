@@ -1,8 +1,7 @@
 //! Semantic tokens inside texts: placeholders, the parts of regular expressions, the words of shell commands.
 //! The schema says which texts are which.
 
-pub(crate) mod pattern;
-mod shell;
+pub(super) mod parts;
 
 use std::ops::Range;
 
@@ -13,62 +12,15 @@ use speclens_schema::{
     template_syntax,
 };
 
+pub(crate) use parts::TokenKind;
+
 use super::{walk, written::Written};
 
 /// A part of a text with a meaning. It contains no line break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// The range of the token.
     pub range: Range<usize>,
-    /// The kind.
     pub kind: TokenKind,
-}
-
-/// Kinds of tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TokenKind {
-    /// `{{name}}`.
-    Placeholder,
-    /// Literal characters of a regular expression.
-    Pattern,
-    /// A character class: `[…]`, `\d`, `.`.
-    Class,
-    /// A grouping or separating character: `(…)`, `|`.
-    Group,
-    /// A quantifier: `*`, `{2}`.
-    Quantifier,
-    /// A position between characters: `^`, `\b`.
-    Anchor,
-    /// A comment in a command.
-    Comment,
-    /// A string in a command.
-    String,
-    /// A variable of the shell.
-    Variable,
-    /// An operator that joins commands, or a redirection.
-    Operator,
-    /// `if`, `then` and the like.
-    Keyword,
-    /// The name of a command.
-    Command,
-}
-
-impl TokenKind {
-    /// Every kind.
-    pub(crate) const ALL: &'static [TokenKind] = &[
-        TokenKind::Placeholder,
-        TokenKind::Pattern,
-        TokenKind::Class,
-        TokenKind::Group,
-        TokenKind::Quantifier,
-        TokenKind::Anchor,
-        TokenKind::Comment,
-        TokenKind::String,
-        TokenKind::Variable,
-        TokenKind::Operator,
-        TokenKind::Keyword,
-        TokenKind::Command,
-    ];
 }
 
 /// Returns the tokens of the texts that touch a range, in the order of the text; none overlaps another.
@@ -89,10 +41,10 @@ fn mark(document: &Document, node: NodeRef<'_>, shape: &Shape, found: &mut Vec<T
     let mut kinds: Vec<Option<TokenKind>> = vec![None; written.text.len()];
     let mut paint = |range: Range<usize>, kind| kinds[range].fill(Some(kind));
     if matches!(shape.word(), Some(Word::Pattern(_))) {
-        pattern::parts(&written.text).into_iter().for_each(|(range, kind)| paint(range, kind));
+        parts::of_pattern(&written.text).into_iter().for_each(|(range, kind)| paint(range, kind));
     }
     if shape.is_shell() {
-        shell::parts(&written.text).into_iter().for_each(|(range, kind)| paint(range, kind));
+        parts::of_command(&written.text).into_iter().for_each(|(range, kind)| paint(range, kind));
     }
     if let Some(kind) = shape.template() {
         for placeholder in template_syntax::placeholders_of(kind, &written.text) {

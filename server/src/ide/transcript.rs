@@ -1,39 +1,33 @@
 //! Transcripts of test runs: a command as plain text, an agent as a page of Markdown.
 
-mod answers;
-mod page;
+pub(crate) mod page;
 pub(crate) mod waterfall;
 
 use speclens_runner::event::{RunResult, SuiteResult};
 use speclens_schema::{
-    check::json::number_text,
-    evidence::{Capture, Ended, Evidence},
+    evidence::{Capture, Evidence},
     judge::Judged,
     mask::shown,
     suite::{Claim, Subject, Suite},
-    verdict::{Outcome, Status, Verdict},
+    verdict::{Outcome, Status},
 };
 
-use answers::JudgeAnswers;
-pub(crate) use answers::spent;
+use super::{
+    latest::Latest,
+    markdown,
+    outcome::{CaseState, duration},
+};
+use page::{JudgeAnswers, mark, page, score, spent};
 
-use super::{latest::Latest, lens::CaseState, markdown};
-use page::page;
-
-/// The note at the end of a truncated text.
 const TRUNCATED_NOTE: &str = "(the rest was cut off at `limits.output_mib`)\n";
 
-/// The language of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {
-    /// Plain text.
     Text,
-    /// Markdown.
     Markdown,
 }
 
 impl Language {
-    /// Returns the transcript language of attempts by this subject.
     pub(crate) fn of(subject: &Subject) -> Language {
         match subject {
             Subject::Model { .. } | Subject::Gateway { .. } => Language::Markdown,
@@ -41,7 +35,6 @@ impl Language {
         }
     }
 
-    /// Returns its language id in editors.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Language::Text => "plaintext",
@@ -49,7 +42,6 @@ impl Language {
         }
     }
 
-    /// Returns its file extension.
     pub(crate) fn extension(self) -> &'static str {
         match self {
             Language::Text => "txt",
@@ -98,13 +90,12 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
     (text, language)
 }
 
-/// Returns which preconditions of a test held when they were checked.
 pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> String {
     let found = result.cases.iter().find_map(|case| {
         let known = suite.cases.get(case.case).filter(|known| known.name == test)?;
         Some((known, case.runs.first()?))
     });
-    let title = format!("# {}: preconditions\n\n", markdown::escaped(&one_line(test)));
+    let title = format!("# {}: preconditions\n\n", markdown::escaped(&markdown::without_breaks(test)));
     let Some((case, run)) = found else { return format!("{title}Nothing was checked.\n") };
     if let Some(absence) = &run.absence {
         return format!("{title}Nothing was started, and the result is unknown: {}\n", absence.message);
@@ -119,7 +110,6 @@ pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> 
     format!("{title}{sentence}. This check did not start anything.\n\n{lines}")
 }
 
-/// Returns the transcript of one attempt.
 fn transcript(case: &str, attempt: &RunResult) -> String {
     let judged = &attempt.verdicts;
     let mut text = format!("test: {case}\n");
@@ -148,8 +138,8 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
             (None, None) => {}
         }
     }
-    if let Some(duration) = evidence.duration_ms {
-        text.push_str(&format!("duration: {}\n", super::lens::duration(duration)));
+    if let Some(milliseconds) = evidence.duration_ms {
+        text.push_str(&format!("duration: {}\n", duration(milliseconds)));
     }
     if let Some(error) = &evidence.error {
         text.push_str(&format!("error: {}\n", error.message));
@@ -168,7 +158,6 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
     text
 }
 
-/// Appends the verdict of each claim.
 fn push_judged(text: &mut String, judged: &[Judged]) {
     if !judged.is_empty() {
         text.push_str("\nassertions\n");
@@ -187,7 +176,6 @@ fn push_judged(text: &mut String, judged: &[Judged]) {
     }
 }
 
-/// Appends the answers of models to the questions of claims.
 fn push_answers(text: &mut String, evidence: &Evidence) {
     for asked in JudgeAnswers::all(evidence) {
         text.push_str(&format!("\njudge {}\n", asked.judge));
@@ -213,41 +201,6 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
             }
         }
     }
-}
-
-/// Returns the reason why an action ended, to follow its subject.
-pub(crate) fn ended_by(ended: Ended) -> &'static str {
-    match ended {
-        Ended::Exit => "ended when its process exited",
-        Ended::Done => "ended when the agent was done",
-        Ended::Answer => "ended with the gateway's response",
-        Ended::Log => "ended with a line of the log",
-        Ended::RootSpan => "ended with the outermost span",
-        Ended::Satisfied => "was no longer observed once all assertions could be evaluated",
-        Ended::TurnLimit => "ended at the turn limit",
-        Ended::Deadline => "timed out",
-    }
-}
-
-/// Returns the sign of a status.
-pub(super) fn mark(status: Status) -> char {
-    match status {
-        Status::Pass => '✓',
-        Status::Skip => '○',
-        Status::Warn => '⚠',
-        Status::Unknown => '?',
-        Status::Fail | Status::Error => '✗',
-    }
-}
-
-/// Returns a text without line breaks.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the score of a verdict, to follow its label.
-fn score(verdict: &Verdict) -> String {
-    verdict.score.map_or_else(String::new, |score| format!(" (score {})", number_text(score)))
 }
 
 fn push_stream(text: &mut String, name: &str, stream: Option<&Capture>) {

@@ -60,7 +60,6 @@ impl Values<'_> {
         Some(if base.is_empty() || path.starts_with('/') { path } else { format!("{base}/{path}") })
     }
 
-    /// Returns the path that a text refers to, with a given kind of template.
     pub(crate) fn path_with(&self, template: Option<&str>, text: &str) -> Option<String> {
         let text = self.expand_with(template, text)?;
         let path = text.strip_prefix(SCHEME).unwrap_or(&text);

@@ -13,7 +13,6 @@ use speclens_schema::{
     shape::Shape,
 };
 
-/// The range of every text.
 pub(crate) const WHOLE: Range<usize> = 0..usize::MAX;
 
 /// The schema at many places of a document. It is computed once for each mapping and list on the way, because it
@@ -45,7 +44,6 @@ impl<'d> Shapes<'d> {
     }
 }
 
-/// The place of a visited node.
 pub(crate) struct NodePath<'w, 'd> {
     steps: &'w [Step<'d>],
     is_key: bool,
@@ -63,7 +61,6 @@ impl NodePath<'_, '_> {
         self.is_key
     }
 
-    /// Returns the place as a pointer, computed on demand.
     pub(crate) fn pointer(&self) -> Pointer {
         self.steps.iter().fold(Pointer::root(), |pointer, step| match step {
             Step::Key(key) => pointer.key(&key.key_text()),
@@ -72,14 +69,12 @@ impl NodePath<'_, '_> {
     }
 }
 
-/// Visits all nodes, including keys.
 pub(crate) fn nodes<'d>(document: &'d Document, visit: &mut impl FnMut(NodeRef<'d>, &NodePath<'_, 'd>)) {
     if let Some(root) = document.root() {
         below(root, &mut Vec::new(), &WHOLE, visit);
     }
 }
 
-/// Visits the scalars that touch a range, including keys.
 pub(crate) fn scalars_in<'d>(
     document: &'d Document,
     range: &Range<usize>,
@@ -180,14 +175,12 @@ fn below<'d>(
     }
 }
 
-/// Returns every value that a keyword has anywhere in the schema.
 pub(crate) fn keyword_values(file: SpecFile, keyword: &str) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     schemas(file.schema(), &mut |_, schema| found.extend(schema.get(keyword).and_then(Value::as_str)));
     found
 }
 
-/// Returns the keys whose values, or whose items, the schema gives a keyword with this value.
 pub(crate) fn keys_with(file: SpecFile, keyword: &str, value: &str) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     schemas(file.schema(), &mut |key, schema| {

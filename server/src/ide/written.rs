@@ -8,7 +8,6 @@ use speclens_schema::document::{NodeRef, Style};
 /// A scalar's text with the places of its characters.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
-    /// The text it represents.
     pub text: String,
     /// The start, if every character is written literally.
     start: usize,
@@ -52,7 +51,6 @@ impl Written {
         reader.done(start)
     }
 
-    /// Returns the lines below `|` or `>`, without their indentation.
     fn block(source: &str, is_folded: bool, start: usize) -> Written {
         let head = lines_of(source).next().map_or(0, str::len);
         let lines = || lines_of(&source[head..]);
@@ -143,7 +141,6 @@ impl Written {
     }
 }
 
-/// Returns the lines of a text, with their line breaks.
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -181,7 +178,6 @@ impl<'s> Reader<'s> {
         Written { text: self.text, start, places: Some(self.places) }
     }
 
-    /// Reads a scalar in flow style, which may span several lines.
     fn flow(&mut self, style: Style) {
         while let Some((at, letter)) = self.letters.next() {
             match letter {
@@ -234,7 +230,6 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reads an escape of a text in double quotes.
     fn escape(&mut self, at: usize) {
         let Some((_, letter)) = self.letters.next() else { return self.put('\\', at) };
         let digits = match letter {

@@ -21,21 +21,17 @@ use crate::{
     scope::{Scopes, is_main_name},
 };
 
-/// Maximum number of YAML files read that are not spec files.
 const MAX_OTHER_FILES: usize = 100_000;
 
 /// The data that a scan depends on, besides the disk.
 pub(crate) struct Terms<'s> {
-    /// The scopes of files.
     pub scopes: &'s Scopes,
-    /// The unit of columns.
     pub encoding: Encoding,
     pub limits: Limits,
     /// Cancelled when the scan becomes obsolete.
     pub obsolete: &'s CancellationToken,
 }
 
-/// The result of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub files: IndexedFiles,
@@ -45,7 +41,6 @@ pub(crate) struct Outcome {
     pub is_partial: bool,
 }
 
-/// Whether a file of this name decides which files are omitted.
 pub(crate) fn is_about_ignoring(name: &str) -> bool {
     matches!(name, ".gitignore" | ".ignore" | ".git" | "exclude")
 }
@@ -160,7 +155,6 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Reads an entry of a directory.
     fn visit(&mut self, path: &Path, kind: Option<fs::FileType>) {
         let is_yaml = path.file_name().and_then(|name| name.to_str()).is_some_and(kind::is_yaml);
         if is_yaml && !kind.is_some_and(|kind| kind.is_dir()) {
@@ -229,7 +223,6 @@ impl Scan<'_> {
         self.found.insert(path.to_owned(), IndexedFile { signature, facts: Arc::new(facts), is_read });
     }
 
-    /// Returns the reason why no more files are kept.
     fn reason(&self) -> String {
         let bound = if self.found.len() >= self.terms.limits.files {
             format!("`index.files` allows {}", self.terms.limits.files)
@@ -250,7 +243,6 @@ impl FileSignature {
     }
 }
 
-/// Returns the folders that are not inside another one.
 fn outermost(folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let distinct: BTreeSet<PathBuf> = folders.into_iter().collect();
     let is_inner = |folder: &PathBuf| folder.ancestors().skip(1).any(|above| distinct.contains(above));

@@ -9,7 +9,11 @@ use std::{
 use speclens_schema::{analysis::Problems, document::Document, problem::Severity, suite::CaseFile, verdict::Status};
 use tower_lsp_server::gen_lsp_types as lsp;
 
-use super::{convert, diagnostics, limit, run_diagnostics::Converter, world::Snapshot};
+use super::{
+    convert,
+    diagnostics::{self, RunConverter},
+    world::Snapshot,
+};
 use crate::{
     ide::{
         latest::{self, Latest, RunProblems},
@@ -21,18 +25,15 @@ use crate::{
     workspace::{SettingsFile, Workspace},
 };
 
-/// The result of an analysis.
 pub(super) struct Analysis {
     pub latest: Latest,
     /// Whether lenses differ from those of the last analysis.
     pub changes_lenses: bool,
-    /// The diagnostics of the document.
     pub own: Vec<lsp::Diagnostic>,
     /// The diagnostics of files that are not open.
     pub others: Vec<(PathBuf, Vec<lsp::Diagnostic>)>,
 }
 
-/// Returns the diagnostics that need no recordings, for a client to which they are pushed.
 pub(super) fn of_text(snapshot: &Snapshot, problems: &Problems) -> Vec<lsp::Diagnostic> {
     match snapshot.abilities.pulls_diagnostics {
         true => Vec::new(),
@@ -40,7 +41,6 @@ pub(super) fn of_text(snapshot: &Snapshot, problems: &Problems) -> Vec<lsp::Diag
     }
 }
 
-/// Analyzes a document.
 pub(super) fn of(snapshot: &Snapshot, workspace: &Workspace, problems: &Problems) -> Analysis {
     let (mut latest, RunProblems { own: mut run_problems, parts }) = of_runs(snapshot, problems, workspace);
     latest.text = snapshot.document.text().clone();
@@ -51,13 +51,12 @@ pub(super) fn of(snapshot: &Snapshot, workspace: &Workspace, problems: &Problems
     }
     let folders = snapshot.world.scopes.folders();
     let mut own = of_text(snapshot, problems);
-    own.extend(Converter::of(snapshot, &snapshot.uri, &folders).diagnostics(&run_problems));
+    own.extend(RunConverter::of(snapshot, &snapshot.uri, &folders).diagnostics(&run_problems));
     let mut others = of_parts(snapshot, &parts);
     others.extend(of_settings(snapshot, workspace));
     Analysis { changes_lenses: latest.changes_lenses(snapshot.latest.as_deref()), latest, own, others }
 }
 
-/// Returns the results of recordings for the suite as written.
 fn of_runs(snapshot: &Snapshot, problems: &Problems, workspace: &Workspace) -> (Latest, RunProblems) {
     let (place, uri) = (&snapshot.place, &snapshot.uri.0);
     if !place.has_tests() {
@@ -114,21 +113,19 @@ fn of_parts(snapshot: &Snapshot, parts: &[(Arc<CaseFile>, Vec<RunProblem>)]) -> 
         let scope = scopes.find(&path, &String::from(file.document.text()))?;
         let is_own = scope.root == suite.directory && scope.main.as_ref() == Some(&suite.place);
         let address = convert::uri(&path).filter(|_| is_own)?;
-        let open = Converter::of(snapshot, &address, &folders);
-        let converter = Converter { document: &file.document, edited_at: 0, ..open };
+        let open = RunConverter::of(snapshot, &address, &folders);
+        let converter = RunConverter { document: &file.document, edited_at: 0, ..open };
         Some((path, converter.diagnostics(problems)))
     });
     found.collect()
 }
 
-/// Returns the problems in the settings of a document, unless they are open.
 fn of_settings(snapshot: &Snapshot, workspace: &Workspace) -> Option<(PathBuf, Vec<lsp::Diagnostic>)> {
     let is_wrong = |file: &&SettingsFile| !file.problems.is_empty() && snapshot.world.open_at(&file.path).is_none();
     let file = workspace.file.as_deref().filter(is_wrong)?;
     let address = convert::uri(&file.path)?;
-    let ranges = convert::Ranges::new(&file.document, snapshot.abilities.encoding);
-    let converter = convert::Converter { ranges, uri: &address, directory: &snapshot.place.directory };
-    let shown = limit::chosen(&file.problems, 0, |problem| (problem.severity, problem.range.clone()));
+    let converter = convert::Converter { document: &file.document, uri: &address, ..snapshot.converter() };
+    let shown = diagnostics::chosen(&file.problems, 0, |problem| (problem.severity, problem.range.clone()));
     let mut found: Vec<_> = shown.iter().map(|problem| converter.diagnostic(problem)).collect();
     found.extend(convert::left_out(file.problems.len() - shown.len(), convert::SOURCE, "speclens check"));
     Some((file.path.clone(), found))
@@ -153,7 +150,6 @@ pub(super) struct Published(BTreeMap<PathBuf, ClosedFile>);
 
 #[derive(Debug, Default)]
 struct ClosedFile {
-    /// The open documents that caused them.
     documents: BTreeSet<String>,
     diagnostics: Vec<lsp::Diagnostic>,
 }
@@ -187,7 +183,6 @@ impl Published {
         changed
     }
 
-    /// Allows the diagnostics of a file to be published again.
     pub(super) fn forget(&mut self, path: &PathBuf) {
         self.0.remove(path);
     }

@@ -21,19 +21,17 @@ use tower_lsp_server::{
 };
 
 use super::{
+    actions,
     client::Abilities,
-    commands, convert, features, fix_all, methods, navigation,
+    commands, convert, features, methods, navigation,
     runs::Chosen,
     server::{Handle, When, failed},
-    tokens,
     world::Snapshot,
 };
 use crate::processes;
 
-/// The handlers of the framework.
 pub(super) struct Backend {
     server: Handle,
-    /// Cancelled when the process of the client has ended.
     client_ended: CancellationToken,
     /// Locks of requests, by method and document, held until the response is on its way: see [`Backend::turn`].
     turns: Mutex<HashMap<(&'static str, String), Turn>>,
@@ -75,7 +73,6 @@ impl Backend {
         self.server.ask(move |server, reply| server.answer(uri, when, reply, work)).await
     }
 
-    /// Answers a request that is about a single document.
     async fn with<T: Send + 'static>(
         &self,
         uri: &Uri,
@@ -95,7 +92,6 @@ impl Backend {
     }
 }
 
-/// Returns the folders of the workspace.
 fn folders(params: &InitializeParams) -> Vec<PathBuf> {
     // As JSON: the names are those of the specification, and omitted members are null.
     let params = serde_json::to_value(params).unwrap_or_default();
@@ -137,7 +133,6 @@ impl LanguageServer for Backend {
     }
 }
 
-/// The messages of the table in [`methods`].
 impl Backend {
     pub(super) async fn did_open(&self, params: DidOpenTextDocumentParams) {
         let document = params.text_document;
@@ -221,7 +216,7 @@ impl Backend {
     }
 
     pub(super) async fn semantic_tokens_full(&self, params: SemanticTokensParams) -> Result<Option<SemanticTokens>> {
-        self.with(&params.text_document.uri, tokens::all_tokens).await
+        self.with(&params.text_document.uri, features::all_tokens).await
     }
 
     pub(super) async fn semantic_tokens_range(
@@ -229,19 +224,19 @@ impl Backend {
         params: SemanticTokensRangeParams,
     ) -> Result<Option<SemanticTokens>> {
         let range = params.range;
-        self.with(&params.text_document.uri, move |snapshot| tokens::tokens(snapshot, range)).await
+        self.with(&params.text_document.uri, move |snapshot| features::tokens(snapshot, range)).await
     }
 
     pub(super) async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let (uri, range) = (params.text_document.uri, params.range);
         let _turn = self.turn("textDocument/inlayHint", &uri).await;
-        self.with(&uri, move |snapshot| tokens::hints(snapshot, range)).await
+        self.with(&uri, move |snapshot| features::hints(snapshot, range)).await
     }
 
     pub(super) async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
-        let Some(uri) = tokens::document_of(&hint) else { return Ok(hint) };
+        let Some(uri) = features::document_of(&hint) else { return Ok(hint) };
         let resolved = hint.clone();
-        let found = self.with(&uri, move |snapshot| tokens::resolved(snapshot, resolved)).await?;
+        let found = self.with(&uri, move |snapshot| features::resolved(snapshot, resolved)).await?;
         Ok(found.unwrap_or(hint))
     }
 
@@ -307,12 +302,12 @@ impl Backend {
     pub(super) async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
         let uri = params.text_document.uri.clone();
         // Problems depend on settings and neighboring files but not on the index, so there is no need to wait for it.
-        self.when(When::AllPlaced, &uri, move |snapshot| features::actions(snapshot, &params)).await
+        self.when(When::AllPlaced, &uri, move |snapshot| actions::actions(snapshot, &params)).await
     }
 
     pub(super) async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {
-        let Some(uri) = fix_all::document_of(&action) else { return Ok(action) };
-        let resolved = self.with(&uri, move |snapshot| fix_all::resolve(snapshot, action)).await?;
+        let Some(uri) = actions::document_of(&action) else { return Ok(action) };
+        let resolved = self.with(&uri, move |snapshot| actions::resolve(snapshot, action)).await?;
         // An edit of an older text would damage the newer one.
         resolved.flatten().ok_or_else(|| Error {
             code: ErrorCode::ContentModified,

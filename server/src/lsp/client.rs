@@ -7,20 +7,15 @@ use tower_lsp_server::gen_lsp_types::{InitializeParams, PositionEncodingKind};
 /// The client's capabilities.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Abilities {
-    /// The unit of its columns.
     pub encoding: Encoding,
     /// It pulls diagnostics, so they are not pushed. One that does not pull them again on request would keep those that
     /// another file made obsolete.
     pub pulls_diagnostics: bool,
-    /// It refreshes lenses on request.
     pub refreshes_lenses: bool,
-    /// It refreshes hints on request.
     pub refreshes_hints: bool,
     /// It resolves the edit of an action when one is chosen.
     pub resolves_edits: bool,
-    /// It creates files as part of an edit.
     pub creates_files: bool,
-    /// It understands snippets.
     pub snippets: bool,
     /// It resolves the docs of a completion when they are to be shown.
     pub resolves_docs: bool,
@@ -30,11 +25,8 @@ pub(super) struct Abilities {
     pub suggests_again: bool,
     /// It shows progress that the server begins.
     pub progress: bool,
-    /// It watches files when asked to.
     pub watches_files: bool,
-    /// It can be asked for its settings.
     pub configuration: bool,
-    /// It accepts versioned changes of documents.
     pub document_changes: bool,
     /// It declares that it shows questions to the user.
     pub asks: bool,
@@ -60,7 +52,6 @@ pub(super) const SUGGEST: &str = "editor.action.triggerSuggest";
 const SHARED: [&str; 3] = ["editRange", "insertTextFormat", "insertTextMode"];
 
 impl Abilities {
-    /// Reads them from the `initialize` request.
     pub(super) fn of(params: &InitializeParams) -> Abilities {
         // As JSON: the names are those of the specification, and omitted members are null.
         let capabilities = serde_json::to_value(&params.capabilities).unwrap_or_default();
@@ -122,9 +113,7 @@ fn encoding(params: &InitializeParams) -> Encoding {
 pub(super) struct Display {
     /// The severity of failing claims of the last run; `None` if they are not shown.
     pub run_severity: Option<Severity>,
-    /// Whether lenses are offered.
     pub code_lens: bool,
-    /// Whether inlay hints are shown.
     pub inlay_hints: bool,
 }
 

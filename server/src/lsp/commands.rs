@@ -12,7 +12,7 @@ use tower_lsp_server::{
 
 use super::{
     client::Abilities,
-    convert, dry, features,
+    convert, features,
     runs::{Begun, Chosen, End, NOT_OPEN, Operation, Refused, Wanted},
     server::{Handle, When, failed},
     world::Snapshot,
@@ -25,7 +25,6 @@ use crate::ide::{
 /// The button with which the user trusts a folder.
 const TRUST: &str = "Trust and run";
 
-/// The choice of all models of the suite.
 const WHOLE_SUITE: &str = "the models of the suite";
 
 impl LensCommand {
@@ -42,7 +41,6 @@ impl LensCommand {
         LensCommand::ShowStatus,
     ];
 
-    /// Returns its name in LSP.
     fn as_str(self) -> &'static str {
         match self {
             LensCommand::Run => "speclens.run",
@@ -63,12 +61,10 @@ impl LensCommand {
     }
 }
 
-/// Returns the names of all commands.
 pub(super) fn names() -> Vec<&'static str> {
     LensCommand::ALL.map(LensCommand::as_str).to_vec()
 }
 
-/// Returns the command of a lens in a document.
 pub(super) fn of_lens(title: String, command: LensCommand, test: Option<String>, uri: &Uri) -> Command {
     let mut argument = json!({ "uri": uri.0 });
     if let Some(test) = test {
@@ -77,7 +73,6 @@ pub(super) fn of_lens(title: String, command: LensCommand, test: Option<String>,
     Command { title, tooltip: None, command: command.as_str().to_owned(), arguments: Some(vec![argument]) }
 }
 
-/// Executes a command.
 pub(super) async fn execute(server: &Handle, params: ExecuteCommandParams) -> Result<Option<Value>> {
     let Some(name) = LensCommand::parse(&params.command) else {
         return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
@@ -142,7 +137,7 @@ pub(super) async fn execute(server: &Handle, params: ExecuteCommandParams) -> Re
         }
         LensCommand::DryRun => {
             let (uri, test) = (needed("uri")?, needed("test")?);
-            let page = about(server, &uri, move |snapshot| dry::page(snapshot, &test)).await?;
+            let page = about(server, &uri, move |snapshot| features::dry_run(snapshot, &test)).await?;
             let Some(text) = page else { return Err(failed(NOT_OPEN.to_owned())) };
             Ok(Some(shown(server, "dry-run", text, Language::Markdown, |client| client.shows_dry_runs).await?))
         }
@@ -183,7 +178,6 @@ fn offers(models: Vec<String>) -> Vec<Offer> {
     models.into_iter().map(|model| Offer { title: model.clone(), models: vec![model] }).chain(whole).collect()
 }
 
-/// Asks the user which model is to work on tests, and runs them.
 async fn run_with(server: Handle, uri: String, wanted: Wanted, offers: Vec<Offer>) {
     let action = |offer: &Offer| MessageActionItem { title: offer.title.clone(), ..Default::default() };
     let actions = offers.iter().map(action).collect();
@@ -257,7 +251,6 @@ async fn preconditions(
     }
 }
 
-/// Asks the user whether to trust a folder, and then does what was requested.
 async fn ask_for_trust(server: Handle, uri: String, wanted: Wanted, operation: Operation, directory: PathBuf) {
     let asks = server.abilities().await.is_ok_and(|client| client.asks);
     if !asks {

@@ -27,25 +27,9 @@ pub(super) fn position(place: LineColumn) -> lsp::Position {
     lsp::Position { line: clamp(place.line), character: clamp(place.column) }
 }
 
-pub(super) fn range(document: &Document, encoding: Encoding, range: Range<usize>) -> lsp::Range {
-    Ranges::new(document, encoding).range(range)
-}
-
-/// Converts ranges of one document.
-pub(super) struct Ranges<'d> {
-    document: &'d Document,
-    encoding: Encoding,
-}
-
-impl<'d> Ranges<'d> {
-    pub(super) fn new(document: &'d Document, encoding: Encoding) -> Ranges<'d> {
-        Ranges { document, encoding }
-    }
-
-    pub(super) fn range(&self, bytes: Range<usize>) -> lsp::Range {
-        let places = Lines::new(self.document.text(), self.encoding).places(bytes);
-        lsp::Range { start: position(places.start), end: position(places.end) }
-    }
+pub(super) fn range(document: &Document, encoding: Encoding, bytes: Range<usize>) -> lsp::Range {
+    let places = Lines::new(document.text(), encoding).places(bytes);
+    lsp::Range { start: position(places.start), end: position(places.end) }
 }
 
 pub(super) fn offset(document: &Document, encoding: Encoding, position: lsp::Position) -> usize {
@@ -85,18 +69,18 @@ pub(super) fn left_out(count: usize, source: &str, command: &str) -> Option<lsp:
 
 /// The data that the diagnostics of a document's text depend on.
 pub(super) struct Converter<'s> {
-    pub ranges: Ranges<'s>,
+    pub document: &'s Document,
+    pub encoding: Encoding,
     pub uri: &'s lsp::Uri,
     /// The directory that paths of other files are relative to.
     pub directory: &'s Path,
 }
 
 impl Converter<'_> {
-    /// Returns a problem as a diagnostic.
     pub(super) fn diagnostic(&self, problem: &Problem) -> lsp::Diagnostic {
         let related = problem.related.iter().map(|related| lsp::DiagnosticRelatedInformation {
             location: match &related.file {
-                None => lsp::Location { uri: self.uri.clone(), range: self.ranges.range(related.range.clone()) },
+                None => lsp::Location { uri: self.uri.clone(), range: self.range(related.range.clone()) },
                 Some(file) => self.elsewhere(file, related.range.clone()),
             },
             message: plain::block(&related.message),
@@ -104,7 +88,7 @@ impl Converter<'_> {
         let related: Vec<_> = related.collect();
         let is_unnecessary = problem.code.is_about_unnecessary();
         lsp::Diagnostic {
-            range: self.ranges.range(problem.range.clone()),
+            range: self.range(problem.range.clone()),
             severity: Some(severity(problem.severity)),
             code: Some(lsp::Code::String(problem.code.as_str().to_owned())),
             code_description: super::reference::page_of(problem.code).map(|href| lsp::CodeDescription { href }),
@@ -116,9 +100,12 @@ impl Converter<'_> {
         }
     }
 
-    /// Returns a place in another file.
+    fn range(&self, bytes: Range<usize>) -> lsp::Range {
+        range(self.document, self.encoding, bytes)
+    }
+
     fn elsewhere(&self, file: &OtherFile, range: Range<usize>) -> lsp::Location {
-        let places = Lines::new(&Rope::from_str(&file.text()), self.ranges.encoding).places(range);
+        let places = Lines::new(&Rope::from_str(&file.text()), self.encoding).places(range);
         lsp::Location {
             uri: uri(&lexical(&self.directory.join(&file.path))).unwrap_or_else(|| self.uri.clone()),
             range: lsp::Range { start: position(places.start), end: position(places.end) },
@@ -126,7 +113,6 @@ impl Converter<'_> {
     }
 }
 
-/// Returns the URI of a file.
 pub(super) fn uri(path: &Path) -> Option<lsp::Uri> {
     Some(lsp::Uri(url::Url::from_file_path(path).ok()?.into()))
 }
@@ -137,7 +123,6 @@ pub(super) fn path(uri: &str) -> Option<PathBuf> {
     url.to_file_path().ok()
 }
 
-/// Returns the URI of a file whose path is relative to the directory of another one.
 pub(super) fn beside(uri: &lsp::Uri, path: &str) -> Option<lsp::Uri> {
     self::uri(&lexical(&self::path(&uri.0)?.parent()?.join(path)))
 }

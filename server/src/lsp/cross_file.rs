@@ -29,14 +29,12 @@ pub(super) struct CrossFileName {
     /// The scope of the name: a directory, or the file that defines it.
     home: PathBuf,
     scope: Scope,
-    /// The place at the cursor.
     at: CrossFileOccurrence,
     /// The places of the name in the document itself.
     own: Vec<CrossFileOccurrence>,
 }
 
 impl CrossFileName {
-    /// Returns the name that was found in a document, if other files may contain it.
     pub(super) fn of(snapshot: &Snapshot, found: &Occurrences) -> Option<CrossFileName> {
         let kind = match found.kind {
             NameKind::Shared(kind) => kind,
@@ -53,12 +51,10 @@ impl CrossFileName {
         Some(cross_file_name)
     }
 
-    /// Whether it is a name of this kind.
     pub(super) fn is_of(&self, kind: &str) -> bool {
         self.kind == kind
     }
 
-    /// Returns the places of the name in a file.
     fn those_of(&self, all: Vec<CrossFileOccurrence>, scope: &Scope) -> Vec<CrossFileOccurrence> {
         let is_same = |mention: &CrossFileOccurrence| {
             mention.kind == self.kind && mention.name == self.name && index::home_of(scope, &mention.home) == self.home
@@ -69,7 +65,7 @@ impl CrossFileName {
     /// Returns every place, those of the document itself first, and whether it is a definition.
     pub(super) fn places(&self, snapshot: &Snapshot) -> Vec<(lsp::Location, bool)> {
         let own = self.own.iter().map(|mention| {
-            let range = convert::range(&snapshot.document, snapshot.abilities.encoding, mention.place.range.clone());
+            let range = snapshot.range(mention.place.range.clone());
             (lsp::Location { uri: snapshot.uri.clone(), range }, mention.place.is_definition)
         });
         let mut places: Vec<_> = own.collect();
@@ -169,7 +165,6 @@ impl CrossFileName {
         other.facts.places(self.kind, name, &self.home).next().is_some()
     }
 
-    /// Returns an error if two things would get the same name.
     fn refuse_a_collision(&self, others: &[Source], snapshot: &Snapshot, to: &str) -> Result<(), String> {
         let all = cross_file_names::mentions(&snapshot.document, self.scope.file, &self.scope.place);
         let is_own = all.iter().any(|mention| {
@@ -189,7 +184,6 @@ impl CrossFileName {
     }
 }
 
-/// Returns a range in LSP's form.
 pub(super) fn range(span: Span) -> lsp::Range {
     let place = |(line, character): (u32, u32)| lsp::Position { line, character };
     lsp::Range { start: place(span.start), end: place(span.end) }

@@ -5,18 +5,14 @@ use tower_lsp_server::gen_lsp_types::*;
 
 use super::{convert, world::Snapshot};
 
-/// The changes of one document.
 pub(super) struct Edited {
-    /// The URI of the document.
     pub uri: Uri,
     /// The version they apply to; `None` if the document is not open.
     pub version: Option<i32>,
-    /// The changes.
     pub edits: Vec<TextEdit>,
 }
 
 impl Edited {
-    /// Returns the changes of the document of a snapshot.
     pub(super) fn of(snapshot: &Snapshot, edits: &[Edit]) -> Edited {
         let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
         let edits = edits.iter().map(|edit| convert::text_edit(document, encoding, edit)).collect();
@@ -43,7 +39,6 @@ pub(super) fn workspace_edit(all: Vec<Edited>, with_versions: bool) -> Workspace
     WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }
 }
 
-/// Returns the changes of the document of a snapshot.
 pub(super) fn in_document(snapshot: &Snapshot, edits: &[Edit]) -> WorkspaceEdit {
     workspace_edit(vec![Edited::of(snapshot, edits)], snapshot.abilities.document_changes)
 }
@@ -72,7 +67,6 @@ pub(super) fn new_file(uri: Uri, text: &str) -> Vec<DocumentChange> {
     std::iter::once(DocumentChange::CreateFile(create)).chain(filled).collect()
 }
 
-/// Returns operations in the order in which the client applies them.
 pub(super) fn operations(all: Vec<DocumentChange>) -> WorkspaceEdit {
     WorkspaceEdit { document_changes: Some(all), ..WorkspaceEdit::default() }
 }

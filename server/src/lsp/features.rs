@@ -1,50 +1,45 @@
 //! Converts editor features from our types to LSP's.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeSet, ops::Range as Bytes, path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use speclens_runner::files;
-use speclens_schema::{
-    analysis::Problems,
-    suite::{ActionKind, Suite},
-};
+use speclens_schema::{analysis::Problems, suite::Suite};
 use tower_lsp_server::gen_lsp_types::*;
 
-use super::{client::SUGGEST, commands, convert, diagnostics, edits, fix_all, ignoring, world::Snapshot};
 use crate::{
+    dry::{Plan, Totals},
     ide::{
-        actions,
         completion::{self, Completion, CompletionKind},
         environment_hover::{self, RunEnvironment},
         folding::{self, Fold, FoldKind},
-        hover, last_run,
+        hints, hover, last_run,
         latest::Latest,
-        lens::{self, Lens, LensCommand, LensContext},
+        lens::{self, Lens, LensContext},
+        markdown,
         models::{self, Reach},
         runnable::{BrokenTests, Looks},
         symbols::{self, Symbol},
+        tokens::{self, TokenKind},
         values::Values,
     },
-    job,
+    job::{self, Refusal},
+    lsp::{client::SUGGEST, commands, convert, diagnostics, world::Snapshot},
 };
 
-/// Returns the diagnostics of the text, for a client that pulls them.
 pub(super) fn diagnostics(snapshot: &Snapshot, known: Option<&str>) -> DocumentDiagnosticReport {
     diagnostics::report(diagnostics::of_text(snapshot, &problems(snapshot)), known)
 }
 
-/// Returns the problems of this version under the current settings.
-fn problems(snapshot: &Snapshot) -> Arc<Problems> {
+pub(super) fn problems(snapshot: &Snapshot) -> Arc<Problems> {
     snapshot.problems(&snapshot.workspace())
 }
 
-/// Returns the models that can work on the tests of a document.
 pub(super) fn choices(snapshot: &Snapshot) -> Vec<String> {
     let Snapshot { document, analyzer, place, .. } = snapshot;
     models::choices(document, place.file, *analyzer, place.files.as_ref())
 }
 
-/// Returns the lenses of a suite.
 pub(super) fn lenses(snapshot: &Snapshot) -> Vec<CodeLens> {
     let place = &snapshot.place;
     if !snapshot.display.code_lens || !place.has_tests() {
@@ -63,123 +58,19 @@ pub(super) fn lenses(snapshot: &Snapshot) -> Vec<CodeLens> {
     let elsewhere = latest.map(Latest::elsewhere).unwrap_or_default();
     let has_choice = choices(snapshot).len() > 1;
     let context = LensContext { looks, main: main.as_deref(), elsewhere: &elsewhere, has_choice };
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let word = |lens: Lens| CodeLens {
-        range: ranges.range(lens.range),
+        range: snapshot.range(lens.range),
         command: Some(commands::of_lens(lens.title, lens.command, lens.test, &snapshot.uri)),
         data: None,
     };
     lens::lenses(&snapshot.document, context, |name| known.get(name)).into_iter().map(word).collect()
 }
 
-/// Returns the relative path from the directory of a document to another file.
 fn relative_path(from: Option<&Path>, to: &Path) -> String {
     let directory = from.and_then(Path::parent);
     directory.and_then(|directory| files::relative_path(directory, to)).unwrap_or_else(|| to.display().to_string())
 }
 
-/// Returns the actions at a place: fixes of problems, and runs.
-pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
-    let wanted = |kind: &str| {
-        params.context.only.as_ref().is_none_or(|only| {
-            only.iter().any(|only| {
-                let only = serde_json::to_value(only).ok();
-                only.as_ref().and_then(Value::as_str).is_some_and(|only| {
-                    kind == only || kind.strip_prefix(only).is_some_and(|rest| rest.starts_with('.')) || only.is_empty()
-                })
-            })
-        })
-    };
-    let mut actions = Vec::new();
-    let quick = wanted("quickfix");
-    let whole = wanted(fix_all::KIND) && fix_all::is_asked_for(params);
-    if quick || whole {
-        let problems = problems(snapshot);
-        if quick {
-            actions.extend(quick_fixes(snapshot, params, &problems));
-        }
-        if whole && fix_all::is_affordable(snapshot, params) {
-            actions.extend(fix_all::of_file(snapshot, &problems));
-        }
-    }
-    if wanted("source.speclens.run") {
-        actions.extend(run_actions(snapshot, params));
-    }
-    actions
-}
-
-fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams, problems: &Problems) -> Vec<CodeActionResponse> {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let uri = &snapshot.uri;
-    let start = convert::offset(document, encoding, params.range.start);
-    let end = convert::offset(document, encoding, params.range.end).max(start);
-    let ranges = convert::Ranges::new(document, encoding);
-    let converter = convert::Converter { ranges, uri, directory: &snapshot.place.directory };
-    let mut actions = Vec::new();
-    for (problem, fixes) in actions::quick_fixes(document, problems, start..end) {
-        let solved = converter.diagnostic(&problem);
-        for fix in fixes {
-            let Some(edit) = edits::with_new_files(snapshot, &fix.edits, &fix.creates) else { continue };
-            actions.push(CodeActionResponse::CodeAction(CodeAction {
-                title: fix.title,
-                kind: Some(CodeActionKind::QuickFix),
-                diagnostics: Some(vec![solved.clone()]),
-                is_preferred: fix.preferred.then_some(true),
-                edit: Some(edit),
-                ..CodeAction::default()
-            }));
-        }
-    }
-    if fix_all::is_affordable(snapshot, params) {
-        actions.extend(fix_all::of_kinds(snapshot, problems, start..end));
-    }
-    actions.extend(ignoring::actions(snapshot, problems, start..end));
-    actions
-}
-
-fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {
-    if !snapshot.place.has_tests() {
-        return Vec::new();
-    }
-    let uri = &snapshot.uri;
-    let offset = convert::offset(&snapshot.document, snapshot.abilities.encoding, params.range.start);
-    let action = |title: String, command: LensCommand, test: Option<&str>| {
-        CodeActionResponse::CodeAction(CodeAction {
-            title: title.clone(),
-            kind: Some(CodeActionKind::Custom("source.speclens.run".into())),
-            command: Some(commands::of_lens(title, command, test.map(str::to_owned), uri)),
-            ..CodeAction::default()
-        })
-    };
-    let mut actions = Vec::new();
-    if let Some(case) = lens::test_at(snapshot.place.file, &snapshot.document, offset) {
-        let test = &*case.name;
-        let mut offer = |title: String, command: LensCommand| actions.push(action(title, command, Some(test)));
-        offer(format!("Run `{test}`"), LensCommand::Run);
-        if choices(snapshot).len() > 1 {
-            offer(format!("Run `{test}` with…"), LensCommand::RunWith);
-        }
-        match case.does {
-            ActionKind::Agent => offer(format!("Dry run of `{test}`"), LensCommand::DryRun),
-            ActionKind::Trigger => {
-                offer(format!("Check preconditions of `{test}`"), LensCommand::Preconditions);
-                offer(format!("Evaluate `{test}` without a run"), LensCommand::Judge);
-            }
-            ActionKind::Command | ActionKind::Prompt | ActionKind::None => {}
-        }
-        let latest = snapshot.latest.as_deref();
-        if latest.is_some_and(|latest| latest.has_transcript(test)) {
-            offer(format!("Show transcript of `{test}`"), LensCommand::ShowTranscript);
-        }
-        if latest.is_some_and(|latest| latest.can_ask(test)) {
-            offer(format!("Ask judge about `{test}`"), LensCommand::Ask);
-        }
-    }
-    actions.push(action("Run file".to_owned(), LensCommand::RunFile, None));
-    actions
-}
-
-/// Returns the states of the tests of a file, for a client that shows them itself.
 pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
     let cases = latest.into_iter().flat_map(Latest::all);
     cases
@@ -190,15 +81,14 @@ pub(super) fn status(latest: Option<&Latest>) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the completions at a place, and the docs that are sent on request.
 pub(super) fn completion(
     snapshot: &Snapshot,
     position: Position,
     trigger: Option<&str>,
     list: u64,
 ) -> (CompletionResponse, Vec<String>) {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let offset = convert::offset(document, encoding, position);
+    let document = &snapshot.document;
+    let offset = snapshot.offset(position);
     let elsewhere = |kind: &str| snapshot.names_elsewhere(offset, kind);
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
@@ -250,7 +140,6 @@ fn fragment(list: &mut CompletionList) {
     });
 }
 
-/// Returns the list of an item and its index there, if it can be resolved.
 pub(super) fn place_of(item: &CompletionItem) -> Option<(u64, usize)> {
     let data = item.data.as_ref()?;
     Some((data.get("list")?.as_u64()?, usize::try_from(data.get("index")?.as_u64()?).ok()?))
@@ -268,10 +157,7 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
         Some(_) => (InsertTextFormat::Snippet, InsertTextMode::AdjustIndentation),
         None => (InsertTextFormat::PlainText, InsertTextMode::AsIs),
     };
-    let edit = TextEdit {
-        range: convert::range(&snapshot.document, snapshot.abilities.encoding, item.edit.range),
-        new_text: snippet.unwrap_or(item.edit.text),
-    };
+    let edit = TextEdit { range: snapshot.range(item.edit.range), new_text: snippet.unwrap_or(item.edit.text) };
     // Unlike a typed space, an inserted one triggers nothing by itself.
     let again = snapshot.abilities.suggests_again && awaits_value(&edit.new_text);
     let command =
@@ -305,10 +191,9 @@ fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {
     }
 }
 
-/// Returns the hover at a place.
 pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
-    let (document, encoding) = (&snapshot.document, snapshot.abilities.encoding);
-    let offset = convert::offset(document, encoding, position);
+    let document = &snapshot.document;
+    let offset = snapshot.offset(position);
     let files = snapshot.place.files.as_ref();
     let suite = snapshot.place.dialect().map(|_| snapshot.analyzer.suite_at(document, offset, files));
     let now = snapshot.clock.now();
@@ -333,28 +218,26 @@ pub(super) fn hover(snapshot: &Snapshot, position: Position) -> Option<Hover> {
     }
     Some(Hover {
         contents: Contents::MarkupContent(convert::markdown(markdown)),
-        range: Some(convert::range(document, encoding, found.range)),
+        range: Some(snapshot.range(found.range)),
     })
 }
 
-/// Returns the outline.
 pub(super) fn symbols(snapshot: &Snapshot) -> Vec<DocumentSymbol> {
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let found = symbols::symbols(&snapshot.document, snapshot.place.file).into_iter();
-    found.map(|symbol| document_symbol(&ranges, symbol)).collect()
+    found.map(|symbol| document_symbol(snapshot, symbol)).collect()
 }
 
 #[expect(deprecated, reason = "the type cannot be made without the field")]
-fn document_symbol(ranges: &convert::Ranges<'_>, symbol: Symbol) -> DocumentSymbol {
-    let children: Vec<_> = symbol.children.into_iter().map(|child| document_symbol(ranges, child)).collect();
+fn document_symbol(snapshot: &Snapshot, symbol: Symbol) -> DocumentSymbol {
+    let children: Vec<_> = symbol.children.into_iter().map(|child| document_symbol(snapshot, child)).collect();
     DocumentSymbol {
         name: symbol.name,
         detail: Some(symbol.detail).filter(|detail| !detail.is_empty()),
         kind: symbol_kind(symbol.kind),
         tags: None,
         deprecated: None,
-        range: ranges.range(symbol.range),
-        selection_range: ranges.range(symbol.selection),
+        range: snapshot.range(symbol.range),
+        selection_range: snapshot.range(symbol.selection),
         children: (!children.is_empty()).then_some(children),
     }
 }
@@ -368,11 +251,9 @@ pub(super) fn symbol_kind(kind: symbols::SymbolKind) -> SymbolKind {
     }
 }
 
-/// Returns the folding ranges.
 pub(super) fn folding(snapshot: &Snapshot) -> Vec<FoldingRange> {
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let word = |fold: Fold| {
-        let range = ranges.range(fold.range);
+        let range = snapshot.range(fold.range);
         FoldingRange {
             start_line: range.start.line,
             end_line: range.end.line,
@@ -384,4 +265,114 @@ pub(super) fn folding(snapshot: &Snapshot) -> Vec<FoldingRange> {
         }
     };
     folding::folds(&snapshot.document).into_iter().map(word).collect()
+}
+
+/// The page in Markdown that shows what a run of a test would do. It runs nothing, so the directory need not be trusted.
+pub(super) fn dry_run(snapshot: &Snapshot, test: &str) -> String {
+    let title = format!("# {}: dry run\n\n", markdown::escaped(&markdown::without_breaks(test)));
+    let workspace = snapshot.workspace();
+    let suite = Arc::new(snapshot.whole_suite(&workspace));
+    let place = snapshot.cases_in(&suite).into_iter().find(|index| suite.cases[*index].name == test);
+    let Some(index) = place else { return format!("{title}This file does not have this test.\n") };
+    let prepared = match snapshot.prepare(&workspace, &suite, None) {
+        Ok(prepared) => prepared,
+        Err(Refusal::Settings(file)) => return format!("{title}Refused: {}\n", job::settings_sentence(&file)),
+        Err(Refusal::Suite | Refusal::Untrusted(_)) => return format!("{title}Refused: the suite has errors.\n"),
+    };
+    let mut sum = Totals::default();
+    let plan = Plan {
+        suite: &suite,
+        cases: &BTreeSet::from([index]),
+        prepared: &prepared,
+        checked: None,
+        secrets: &workspace.secrets_of(&suite),
+        chosen: &[],
+        help_modes: &[],
+    };
+    let text = plan.describe(&mut sum) + &sum.sentences();
+    format!("{title}Nothing was run. This is what *Run* would do:\n\n{}\n", markdown::verbatim(text.trim_end(), "text"))
+}
+
+/// Returns LSP's names of the token kinds, in the order of [`TokenKind::ALL`].
+pub(super) fn legend() -> Vec<&'static str> {
+    TokenKind::ALL.iter().map(|kind| token_name(*kind)).collect()
+}
+
+/// Returns the closest standard name: themes know no others.
+fn token_name(kind: TokenKind) -> &'static str {
+    match kind {
+        TokenKind::Placeholder => "parameter",
+        TokenKind::Pattern => "regexp",
+        TokenKind::Class => "type",
+        TokenKind::Group => "decorator",
+        TokenKind::Quantifier => "number",
+        TokenKind::Anchor => "modifier",
+        TokenKind::Comment => "comment",
+        TokenKind::String => "string",
+        TokenKind::Variable => "variable",
+        TokenKind::Operator => "operator",
+        TokenKind::Keyword => "keyword",
+        TokenKind::Command => "function",
+    }
+}
+
+pub(super) fn tokens(snapshot: &Snapshot, range: Range) -> SemanticTokens {
+    chained(snapshot, snapshot.bytes(range))
+}
+
+pub(super) fn all_tokens(snapshot: &Snapshot) -> SemanticTokens {
+    chained(snapshot, 0..snapshot.document.text().len_bytes())
+}
+
+fn chained(snapshot: &Snapshot, bytes: Bytes<usize>) -> SemanticTokens {
+    let mut before = Position::default();
+    let chain = tokens::tokens(&snapshot.document, snapshot.place.file, bytes).into_iter().map(|token| {
+        let Range { start, end } = snapshot.range(token.range);
+        let delta_line = start.line - before.line;
+        let kind = TokenKind::ALL.iter().position(|kind| *kind == token.kind).unwrap_or(0);
+        let delta_start = if delta_line == 0 { start.character - before.character } else { start.character };
+        before = start;
+        SemanticToken {
+            delta_line,
+            delta_start,
+            length: end.character - start.character,
+            token_type: u32::try_from(kind).unwrap_or(0),
+            token_modifiers_bitset: 0,
+        }
+    });
+    SemanticTokens { result_id: None, data: chain.collect() }
+}
+
+pub(super) fn hints(snapshot: &Snapshot, range: Range) -> Vec<InlayHint> {
+    if !snapshot.display.inlay_hints {
+        return Vec::new();
+    }
+    let now = snapshot.clock.now();
+    let values = Values { files: snapshot.place.files.as_ref(), now: &now };
+    let found = hints::hints(&snapshot.document, snapshot.place.file, snapshot.bytes(range), values).into_iter();
+    let shown = found.map(|hint| InlayHint {
+        position: snapshot.range(hint.at..hint.at).start,
+        label: Label::String(hint.label),
+        kind: None,
+        text_edits: None,
+        tooltip: None,
+        padding_left: Some(true),
+        padding_right: None,
+        data: hint.pattern.map(|pattern| json!({ "uri": snapshot.uri.0, "pattern": pattern })),
+    });
+    shown.collect()
+}
+
+pub(super) fn document_of(hint: &InlayHint) -> Option<Uri> {
+    Some(Uri(hint.data.as_ref()?.get("uri")?.as_str()?.to_owned()))
+}
+
+pub(super) fn resolved(snapshot: &Snapshot, mut hint: InlayHint) -> InlayHint {
+    let pattern = hint.data.as_ref().and_then(|data| data.get("pattern")?.as_str());
+    if let Some(pattern) = pattern {
+        let now = snapshot.clock.now();
+        let values = Values { files: snapshot.place.files.as_ref(), now: &now };
+        hint.tooltip = Some(convert::markdown(hints::matches(pattern, values)).into());
+    }
+    hint
 }

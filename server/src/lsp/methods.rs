@@ -8,18 +8,15 @@ use tower_lsp_server::{
     jsonrpc::{FromParams, IntoResponse, Method},
 };
 
-use super::{backend::Backend, client::Abilities, commands, fix_all, tokens};
+use super::{actions, backend::Backend, client::Abilities, commands, features};
 
-/// The table, as far as it is read.
 struct Table {
-    /// The service that the handlers are registered with, if there is one.
     service: Option<LspServiceBuilder<Backend>>,
     /// The methods, each with its part of the capabilities; objects are merged.
     offers: Vec<(&'static str, Value)>,
 }
 
 impl Table {
-    /// Adds a row.
     fn method<P, R, F>(mut self, name: &'static str, handler: F, offer: Value) -> Table
     where
         P: FromParams,
@@ -32,7 +29,6 @@ impl Table {
     }
 }
 
-/// Reads the table for a client with these capabilities.
 fn read(service: Option<LspServiceBuilder<Backend>>, abilities: Abilities) -> Table {
     let table = files(Table { service, offers: Vec::new() });
     let table = diagnostics(table, abilities);
@@ -41,7 +37,6 @@ fn read(service: Option<LspServiceBuilder<Backend>>, abilities: Abilities) -> Ta
     actions(names(table))
 }
 
-/// Registers the handlers with a service.
 pub(super) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
     read(Some(service), Abilities::default()).service.expect("the table keeps the service")
 }
@@ -49,7 +44,6 @@ pub(super) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder
 /// Methods that are registered later, or sent by every client, need no capability.
 const NOTHING: Value = Value::Null;
 
-/// Documents, files and settings.
 fn files(table: Table) -> Table {
     let sync = |part: Value| json!({ "textDocumentSync": part });
     let folders = json!({ "workspaceFolders": { "supported": true, "changeNotifications": true } });
@@ -69,14 +63,12 @@ fn files(table: Table) -> Table {
         .method("window/workDoneProgress/cancel", Backend::cancel_progress, NOTHING)
 }
 
-/// Diagnostics, for clients that pull them.
 fn diagnostics(table: Table, abilities: Abilities) -> Table {
     let offer = json!({ "identifier": "speclens", "interFileDependencies": true, "workspaceDiagnostics": false });
     let offer = if abilities.pulls_diagnostics { json!({ "diagnosticProvider": offer }) } else { NOTHING };
     table.method("textDocument/diagnostic", Backend::diagnostic, offer)
 }
 
-/// Help at the cursor.
 fn typing(table: Table) -> Table {
     let completion = |part: Value| json!({ "completionProvider": part });
     let triggers = json!({ "triggerCharacters": [":", " ", "-", "{", "/", "\"", "*", "("] });
@@ -87,10 +79,9 @@ fn typing(table: Table) -> Table {
         .method("textDocument/selectionRange", Backend::selection_range, json!({ "selectionRangeProvider": true }))
 }
 
-/// Decorations of a document, and views next to it.
 fn shown(table: Table) -> Table {
     let tokens = |part: Value| json!({ "semanticTokensProvider": part });
-    let legend = json!({ "legend": { "tokenTypes": tokens::legend(), "tokenModifiers": [] }, "full": true });
+    let legend = json!({ "legend": { "tokenTypes": features::legend(), "tokenModifiers": [] }, "full": true });
     let hints = |part: Value| json!({ "inlayHintProvider": part });
     let without_resolving = json!({ "resolveProvider": false });
     table
@@ -108,7 +99,6 @@ fn shown(table: Table) -> Table {
         .method("textDocument/codeLens", Backend::code_lens, json!({ "codeLensProvider": without_resolving }))
 }
 
-/// Locations of names.
 fn names(table: Table) -> Table {
     let rename = |part: Value| json!({ "renameProvider": part });
     let highlight = json!({ "documentHighlightProvider": true });
@@ -121,14 +111,13 @@ fn names(table: Table) -> Table {
         .method("workspace/symbol", Backend::symbol, json!({ "workspaceSymbolProvider": true }))
 }
 
-/// Actions and commands.
 fn actions(table: Table) -> Table {
-    let actions = |part: Value| json!({ "codeActionProvider": part });
-    let kinds = json!({ "codeActionKinds": ["quickfix", fix_all::KIND, "source.speclens.run"] });
+    let provider = |part: Value| json!({ "codeActionProvider": part });
+    let kinds = json!({ "codeActionKinds": ["quickfix", actions::FIX_ALL, "source.speclens.run"] });
     let commands = json!({ "executeCommandProvider": { "commands": commands::names() } });
     table
-        .method("textDocument/codeAction", Backend::code_action, actions(kinds))
-        .method("codeAction/resolve", Backend::code_action_resolve, actions(json!({ "resolveProvider": true })))
+        .method("textDocument/codeAction", Backend::code_action, provider(kinds))
+        .method("codeAction/resolve", Backend::code_action_resolve, provider(json!({ "resolveProvider": true })))
         .method("workspace/executeCommand", Backend::execute_command, commands)
 }
 
@@ -142,7 +131,6 @@ fn merge(whole: &mut Value, part: Value) {
     }
 }
 
-/// Returns the server capabilities for a client.
 pub(super) fn capabilities(abilities: Abilities) -> ServerCapabilities {
     let encoding = match abilities.encoding {
         speclens_schema::document::Encoding::Utf8 => "utf-8",

@@ -1,7 +1,7 @@
 //! Navigation, converted from our types to LSP's: definitions and uses of names, targets of
 //! paths, selection ranges.
 
-use std::{ops::Range as Bytes, sync::Arc};
+use std::sync::Arc;
 
 use speclens_runner::files::lexical;
 use speclens_schema::{
@@ -16,8 +16,8 @@ use tower_lsp_server::gen_lsp_types::*;
 use super::{
     convert,
     cross_file::{self, CrossFileName},
+    diagnostics::RunConverter,
     edits, features,
-    run_diagnostics::Converter,
     world::{Snapshot, World},
 };
 use crate::ide::{
@@ -27,26 +27,16 @@ use crate::ide::{
     values::Values,
 };
 
-/// Maximum number of symbols in an answer about the workspace.
 const MAX_SYMBOLS: usize = 1000;
 
-fn range(snapshot: &Snapshot, bytes: Bytes<usize>) -> Range {
-    convert::range(&snapshot.document, snapshot.abilities.encoding, bytes)
-}
-
-fn offset(snapshot: &Snapshot, position: Position) -> usize {
-    convert::offset(&snapshot.document, snapshot.abilities.encoding, position)
-}
-
 fn found(snapshot: &Snapshot, position: Position) -> Option<Occurrences> {
-    occurrences::find(&snapshot.document, snapshot.place.file, offset(snapshot, position))
+    occurrences::find(&snapshot.document, snapshot.place.file, snapshot.offset(position))
 }
 
-/// Returns the definition of the name at a place, or the file that a path refers to.
 pub(super) fn definition(snapshot: &Snapshot, position: Position) -> Vec<Location> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    let script = links::script_at(&snapshot.document, snapshot.place.file, values, offset(snapshot, position));
+    let script = links::script_at(&snapshot.document, snapshot.place.file, values, snapshot.offset(position));
     if let Some(uri) = script.and_then(|path| target(snapshot, &path)) {
         return vec![Location { uri, range: Range::default() }];
     }
@@ -58,7 +48,7 @@ pub(super) fn definition(snapshot: &Snapshot, position: Position) -> Vec<Locatio
         return uri.into_iter().map(|uri| Location { uri, range: Range::default() }).collect();
     }
     let Some(found) = found.filter(|_| !shared) else {
-        let at = offset(snapshot, position);
+        let at = snapshot.offset(position);
         let files = links::files_at(&snapshot.document, snapshot.place.file, values, at).into_iter();
         let uris = files.filter_map(|path| target(snapshot, &path));
         let places = uris.map(|uri| Location { uri, range: Range::default() }).collect();
@@ -69,7 +59,7 @@ pub(super) fn definition(snapshot: &Snapshot, position: Position) -> Vec<Locatio
         return places.filter(|(_, is_definition)| *is_definition).map(|(location, _)| location).collect();
     }
     let definitions = found.places.into_iter().filter(|place| place.is_definition);
-    definitions.map(|place| Location { uri: snapshot.uri.clone(), range: range(snapshot, place.range) }).collect()
+    definitions.map(|place| Location { uri: snapshot.uri.clone(), range: snapshot.range(place.range) }).collect()
 }
 
 /// Returns where the newest run saw the subject of the claim at a place, if the path there refers to that file; else
@@ -81,7 +71,7 @@ fn seen_at(snapshot: &Snapshot, at: usize, files: Vec<Location>) -> Vec<Location
     let Some(Word::File(kind)) = word else { return files };
     let sightings = snapshot.latest.as_deref().map(|latest| latest.sightings(document, &pointer)).unwrap_or_default();
     let folders = snapshot.world.scopes.folders();
-    let converter = Converter::of(snapshot, &snapshot.uri, &folders);
+    let converter = RunConverter::of(snapshot, &snapshot.uri, &folders);
     let mut seen = sightings.iter().filter_map(|place| converter.location(place));
     let is_meant = |place: &Location| match files.is_empty() {
         true => kind == "log",
@@ -90,7 +80,6 @@ fn seen_at(snapshot: &Snapshot, at: usize, files: Vec<Location>) -> Vec<Location
     seen.find(is_meant).map_or_else(|| files.clone(), |place| vec![place])
 }
 
-/// Returns the uses of the name at a place.
 pub(super) fn references(snapshot: &Snapshot, position: Position, definitions: bool) -> Vec<Location> {
     let found = found(snapshot, position);
     if let Some(cross_file_name) = found.as_ref().and_then(|found| CrossFileName::of(snapshot, found)) {
@@ -107,7 +96,6 @@ pub(super) fn references(snapshot: &Snapshot, position: Position, definitions: b
     places.map(|(range, _)| Location { uri: snapshot.uri.clone(), range }).collect()
 }
 
-/// Returns all occurrences of the name at a place in the text.
 pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<DocumentHighlight> {
     let kind = |is_definition| match is_definition {
         true => DocumentHighlightKind::Write,
@@ -117,51 +105,43 @@ pub(super) fn highlights(snapshot: &Snapshot, position: Position) -> Vec<Documen
     places.map(|(range, is_definition)| DocumentHighlight { range, kind: Some(kind(is_definition)) }).collect()
 }
 
-/// Returns the places of a name in the document, and whether each is a definition.
 fn places(snapshot: &Snapshot, found: Option<Occurrences>) -> Vec<(Range, bool)> {
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let places = found.into_iter().flat_map(|found| found.places);
-    places.map(|place| (ranges.range(place.range), place.is_definition)).collect()
+    places.map(|place| (snapshot.range(place.range), place.is_definition)).collect()
 }
 
-/// Returns the name to be renamed.
 pub(super) fn prepare_rename(snapshot: &Snapshot, position: Position) -> Option<PrepareRenameResult> {
     let found = found(snapshot, position).filter(|found| !matches!(found.kind, NameKind::BuiltIn(_)))?;
     Some(PrepareRenameResult::PrepareRenamePlaceholder(PrepareRenamePlaceholder {
-        range: range(snapshot, found.token),
+        range: snapshot.range(found.token),
         placeholder: found.name,
     }))
 }
 
-/// Returns the edits of a rename, or the reason why it is impossible.
 pub(super) fn rename(snapshot: &Snapshot, position: Position, to: &str) -> Result<WorkspaceEdit, String> {
     if let Some(cross_file_name) = found(snapshot, position).and_then(|found| CrossFileName::of(snapshot, &found)) {
         let edited = cross_file_name.rename(snapshot, to)?;
         return Ok(edits::workspace_edit(edited, snapshot.abilities.document_changes));
     }
-    let edits = rename::rename(&snapshot.document, snapshot.place.file, offset(snapshot, position), to)?;
+    let edits = rename::rename(&snapshot.document, snapshot.place.file, snapshot.offset(position), to)?;
     Ok(edits::in_document(snapshot, &edits))
 }
 
-/// Returns the links of a document.
 pub(super) fn links(snapshot: &Snapshot) -> Vec<DocumentLink> {
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    let ranges = convert::Ranges::new(&snapshot.document, snapshot.abilities.encoding);
     let found = links::links(&snapshot.document, snapshot.place.file, values).into_iter();
     let linked = found.filter_map(|link| {
         let target = target(snapshot, &links::opened(&link.path, values.files))?;
-        Some(DocumentLink { range: ranges.range(link.range), target: Some(target), ..DocumentLink::default() })
+        Some(DocumentLink { range: snapshot.range(link.range), target: Some(target), ..DocumentLink::default() })
     });
     linked.collect()
 }
 
-/// Returns the URI of a file in the suite's directory.
 fn target(snapshot: &Snapshot, path: &str) -> Option<Uri> {
     convert::uri(&lexical(&snapshot.place.files.root().join(path)))
 }
 
-/// Returns the entries of the main file that refer to the document, if it is a part of a suite.
 fn entries(snapshot: &Snapshot) -> Vec<Location> {
     let files = snapshot.place.files.as_ref();
     let Some(main) = files.main() else { return Vec::new() };
@@ -176,13 +156,12 @@ fn entries(snapshot: &Snapshot) -> Vec<Location> {
         .collect()
 }
 
-/// Returns the selection ranges at each place.
 pub(super) fn selections(snapshot: &Snapshot, positions: &[Position]) -> Vec<SelectionRange> {
     let grown = positions.iter().map(|position| {
-        let around = selection::around(&snapshot.document, offset(snapshot, *position));
+        let around = selection::around(&snapshot.document, snapshot.offset(*position));
         let outwards = around.into_iter().rev();
         let nested = outwards.fold(None, |parent: Option<Box<SelectionRange>>, bytes| {
-            Some(Box::new(SelectionRange { range: range(snapshot, bytes), parent }))
+            Some(Box::new(SelectionRange { range: snapshot.range(bytes), parent }))
         });
         nested
             .map(|nested| *nested)
@@ -197,18 +176,18 @@ pub(super) fn workspace_symbols(world: &Arc<World>, query: &str) -> Vec<SymbolIn
     let mut found = Vec::new();
     for source in world.sources(None) {
         let Some(uri) = source.uri() else { continue };
-        for symbol in source.facts.symbols.iter().filter(|symbol| fits(&symbol.name, query)) {
+        for (symbol, span) in source.facts.symbols.iter().filter(|(symbol, _)| fits(&symbol.name, query)) {
             if found.len() >= MAX_SYMBOLS {
                 return found;
             }
             found.push(SymbolInformation {
                 deprecated: None,
-                location: Location { uri: uri.clone(), range: cross_file::range(symbol.span) },
+                location: Location { uri: uri.clone(), range: cross_file::range(*span) },
                 base_symbol_information: BaseSymbolInformation {
-                    name: symbol.name.to_string(),
+                    name: symbol.name.clone(),
                     kind: features::symbol_kind(symbol.kind),
                     tags: None,
-                    container_name: symbol.container.as_ref().map(ToString::to_string),
+                    container_name: symbol.container.clone(),
                 },
             });
         }
@@ -216,7 +195,6 @@ pub(super) fn workspace_symbols(world: &Arc<World>, query: &str) -> Vec<SymbolIn
     found
 }
 
-/// Whether a name contains the characters of a query in this order, ignoring case.
 fn fits(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     query.chars().flat_map(char::to_lowercase).all(|wanted| letters.any(|letter| letter == wanted))

@@ -8,7 +8,6 @@ use tower_lsp_server::gen_lsp_types::Uri;
 
 use crate::{ide::hover::Page, trust};
 
-/// The reference and its URI.
 struct Written {
     text: String,
     address: Uri,
@@ -25,14 +24,12 @@ fn written() -> Option<&'static Written> {
     WRITTEN.get_or_init(write).as_ref()
 }
 
-/// Returns the URI of a page in the reference.
 pub(super) fn address(file: SpecFile, page: &Page) -> Option<String> {
     let written = written()?;
     let line = reference::line_of(&written.text, file, &page.path, page.tag, page.key.as_deref())?;
     Some(format!("{}#L{}", written.address.0, line + 1))
 }
 
-/// Returns the URI of a kind of problem in the reference.
 pub(super) fn page_of(code: Code) -> Option<Uri> {
     Some(Uri(format!("{}#{}", written()?.address.0, code.as_str())))
 }

@@ -35,11 +35,8 @@ struct Run {
 /// The runs to cancel. `None` does not restrict the choice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chosen {
-    /// The number of the run.
     pub run: Option<u64>,
-    /// The document with the tests.
     pub uri: Option<String>,
-    /// The name of a test.
     pub test: Option<String>,
 }
 
@@ -89,17 +86,14 @@ impl Runs {
         Ok((plan, cancel))
     }
 
-    /// Returns what follows a run.
     pub(super) fn follower(&mut self, number: u32) -> Option<&mut Follower> {
         self.runs.get_mut(&number)?.follower.as_mut()
     }
 
-    /// Whether any run acts.
     pub(super) fn are_active(&self) -> bool {
         self.runs.values().any(|run| run.follower.is_some())
     }
 
-    /// Returns the results of a suite of which a test runs.
     pub(super) fn results_of(&self, suite: &SuiteId) -> Option<Arc<Results>> {
         let mut begun = self.runs.values().filter_map(|run| run.follower.as_ref());
         begun.find(|follower| follower.plan.id == *suite).map(|follower| Arc::clone(&follower.plan.results))
@@ -127,14 +121,12 @@ impl Runs {
         chosen.filter(|cancel| !cancel.is_cancelled()).map(CancellationToken::cancel).count()
     }
 
-    /// Cancels the run whose progress the user dismissed.
     pub(super) fn cancel_by_token(&self, token: &lsp::ProgressToken) {
         if let Some((_, run)) = self.runs.iter().find(|(number, _)| progress_token(**number) == *token) {
             run.cancel.cancel();
         }
     }
 
-    /// Returns the active runs, for a client that requests them.
     pub(super) fn under_way(&self) -> Vec<Value> {
         let begun = self.runs.iter().filter_map(|(number, run)| Some((number, run, run.follower.as_ref()?)));
         let tests = |follower: &Follower| follower.left.keys().cloned().collect::<Vec<_>>();
@@ -142,7 +134,6 @@ impl Runs {
     }
 }
 
-/// Returns the token of the progress of a run.
 pub(super) fn progress_token(number: u32) -> lsp::ProgressToken {
     lsp::ProgressToken::String(format!("speclens/run/{number}"))
 }

@@ -55,31 +55,26 @@ const INDEX_TIMEOUT: Duration = Duration::from_secs(20);
 /// A message to the main loop: work on the state, which must not wait for anything.
 pub(super) type Task = Box<dyn FnOnce(&mut Server) + Send>;
 
-/// The messages that the main loop receives.
 pub(super) type Messages = mpsc::UnboundedReceiver<Task>;
 
 /// Sends messages to the main loop.
 #[derive(Clone)]
 pub(super) struct Handle {
     tasks: mpsc::UnboundedSender<Task>,
-    /// The connection, for requests to the client.
     pub client: Client,
 }
 
 impl Handle {
-    /// Returns a handle, and the messages that are sent with it.
     pub(super) fn new(client: Client) -> (Handle, Messages) {
         let (tasks, messages) = mpsc::unbounded_channel();
         (Handle { tasks, client }, messages)
     }
 
-    /// Sends a message.
     pub(super) fn send(&self, task: impl FnOnce(&mut Server) + Send + 'static) {
         // A server that has ended needs no message.
         let _ = self.tasks.send(Box::new(task));
     }
 
-    /// Sends a message and waits for the answer to it.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         task: impl FnOnce(&mut Server, oneshot::Sender<T>) + Send + 'static,
@@ -89,7 +84,6 @@ impl Handle {
         answer.await.map_err(|_| failed("the request failed inside the server; see its log".to_owned()))
     }
 
-    /// Returns something of the state.
     pub(super) async fn get<T: Send + 'static>(
         &self,
         look: impl FnOnce(&mut Server) -> T + Send + 'static,
@@ -101,13 +95,11 @@ impl Handle {
         self.ask(answer).await
     }
 
-    /// Returns the capabilities of the client.
     pub(super) async fn abilities(&self) -> Result<Abilities> {
         self.get(|server| server.world.abilities).await
     }
 }
 
-/// Returns the error for a failed request, with a message for the user.
 pub(super) fn failed(message: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
 }
@@ -137,11 +129,9 @@ struct Queue {
     tasks: VecDeque<Task>,
 }
 
-/// The state of the server.
 pub(super) struct Server {
     handle: Handle,
     world: Arc<World>,
-    /// The threads for requests.
     requests: Pool,
     placing: Pool,
     background: Pool,
@@ -175,7 +165,6 @@ fn attempt<T>(work: impl FnOnce() -> T) -> Option<T> {
 }
 
 impl Server {
-    /// Returns a server without documents.
     pub(super) fn new(handle: Handle, clock: Clock) -> anyhow::Result<Server> {
         let request_threads = (threads::cores() + 1).clamp(MIN_REQUEST_THREADS, MAX_REQUEST_THREADS);
         Ok(Server {
@@ -200,7 +189,6 @@ impl Server {
         })
     }
 
-    /// The main loop.
     pub(super) async fn serve(mut self, mut messages: Messages) {
         while let Some(task) = messages.recv().await {
             attempt(|| task(&mut self));
@@ -210,7 +198,6 @@ impl Server {
 
 /// The start, the end, and the settings of the client.
 impl Server {
-    /// Applies the `initialize` request.
     pub(super) fn initialize(&mut self, abilities: Abilities, folders: Vec<PathBuf>, options: &Value) {
         self.requests.begin(super::reference::prepare);
         self.world.scopes.set_folders(folders);
@@ -232,7 +219,6 @@ impl Server {
         }
     }
 
-    /// Begins to work for a client.
     pub(super) fn initialized(&mut self) {
         let messages = std::mem::take(&mut self.first_messages);
         messages.into_iter().for_each(|message| self.show_once(message));
@@ -290,7 +276,6 @@ impl Server {
         });
     }
 
-    /// Applies the client's settings and reports their problems once.
     fn configure(&mut self, settings: &Value) {
         let (display, wrong) = Display::read(settings);
         let before = std::mem::replace(&mut self.world_mut().display, display);
@@ -300,14 +285,12 @@ impl Server {
         self.analyze_all();
     }
 
-    /// Applies that the user granted or withdrew trust in the workspace.
     pub(super) fn set_trust(&mut self, trusted: bool) {
         self.world_mut().trusted = trusted;
         // Recordings are used in trusted workspaces only.
         self.analyze_all();
     }
 
-    /// Adds and removes workspace folders.
     pub(super) fn folders_changed(&mut self, added: Vec<PathBuf>, removed: &[PathBuf]) {
         let mut folders = self.world.scopes.folders();
         folders.retain(|folder| !removed.contains(folder));
@@ -318,26 +301,21 @@ impl Server {
     }
 }
 
-/// Messages to the client.
 impl Server {
-    /// Sends a notification after the earlier ones.
     fn notify<N: lsp::Notification>(&self, params: N::Params) {
         // Polled once, it is in the queue; more polls would wait until the queue is read.
         let _ = self.handle.client.send_notification::<N>(params).now_or_never();
     }
 
-    /// Publishes the diagnostics of a file.
     fn publish(&self, uri: lsp::Uri, diagnostics: Vec<lsp::Diagnostic>, version: Option<i32>) {
         self.notify::<lsp::PublishDiagnosticsNotification>(lsp::PublishDiagnosticsParams { uri, version, diagnostics });
     }
 
-    /// Shows the user a message with the name of the program.
     pub(super) fn show_message(&self, kind: lsp::MessageType, message: &str) {
         let message = format!("speclens: {}", plain::block(message));
         self.notify::<lsp::ShowMessageNotification>(lsp::ShowMessageParams { kind, message });
     }
 
-    /// Shows the user a warning as it is, unless that was done before.
     pub(super) fn show_once(&mut self, message: String) {
         if self.shown_messages.insert(message.clone()) {
             let kind = lsp::MessageType::Warning;
@@ -372,7 +350,6 @@ impl Server {
     }
 }
 
-/// Workers and requests.
 impl Server {
     fn world_mut(&mut self) -> &mut World {
         Arc::make_mut(&mut self.world)
@@ -401,7 +378,6 @@ impl Server {
         self.background.begin(move || drop(outdated));
     }
 
-    /// Does something when it is known what a document is.
     pub(super) fn in_turn(&mut self, uri: &str, task: impl FnOnce(&mut Server) + Send + 'static) {
         match self.queues.get_mut(uri) {
             Some(queue) => queue.tasks.push_back(Box::new(task)),
@@ -434,7 +410,6 @@ impl Server {
         });
     }
 
-    /// Answers a request about all documents on a thread.
     pub(super) fn answer_about_all<T: Send + 'static>(
         &mut self,
         reply: oneshot::Sender<T>,
@@ -446,7 +421,6 @@ impl Server {
         });
     }
 
-    /// Does something at its moment.
     fn hold(&mut self, when: When, task: impl FnOnce(&mut Server) + Send + 'static) {
         self.next_number += 1;
         let number = self.next_number;
@@ -466,7 +440,6 @@ impl Server {
         }
     }
 
-    /// Does what waited for its moment.
     fn release(&mut self) {
         let (are_placed, is_indexed) = (self.queues.is_empty(), self.index.is_done());
         if self.world.is_index_complete != is_indexed {

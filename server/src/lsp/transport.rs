@@ -2,12 +2,13 @@
 
 use std::{
     future::poll_fn,
-    io::{self, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     sync::mpsc::{self, Sender},
 };
 
 use futures_util::{SinkExt as _, StreamExt as _, stream::FuturesUnordered};
 use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::{
     mpsc::{Receiver, channel},
     oneshot,
@@ -18,7 +19,6 @@ use tower_lsp_server::{
     jsonrpc::{Error, ErrorCode, Id, Request, Response},
 };
 
-use super::inbox::{Inbox, Message};
 use crate::threads;
 
 /// Reads messages on a thread of its own, which ends at the end of the input.
@@ -151,7 +151,6 @@ impl Outbox {
         let _ = self.queue.send(None);
     }
 
-    /// Sends a message.
     pub(super) fn send(&self, message: &impl Serialize) {
         // Serializing a message cannot fail.
         let body = serde_json::to_string(message).unwrap_or_default();
@@ -160,13 +159,92 @@ impl Outbox {
     }
 }
 
-/// Writes the messages of a queue until it ends.
 fn write(waiting: &mpsc::Receiver<Option<Vec<u8>>>, mut output: impl Write) -> io::Result<()> {
     while let Ok(Some(message)) = waiting.recv() {
         output.write_all(&message)?;
         output.flush()?;
     }
     Ok(())
+}
+
+pub(super) struct Inbox<R>(BufReader<R>);
+
+#[derive(Debug)]
+pub(super) enum Message {
+    Request(Request),
+    /// The response to a request of the server.
+    Response(Response),
+    /// Something else: the answer to it.
+    Malformed(Response),
+}
+
+const MAX_HEADER_BYTES: u64 = 64 * 1024;
+
+/// Maximum length of a message in bytes. A document that is read cannot be larger.
+const MAX_MESSAGE_BYTES: usize = 512 * 1024 * 1024;
+
+impl<R: Read> Inbox<R> {
+    pub(super) fn new(input: R) -> Inbox<R> {
+        Inbox(BufReader::with_capacity(64 * 1024, input))
+    }
+
+    /// Waits for the next message; `None` at the end of the input.
+    pub(super) fn next(&mut self) -> Option<Message> {
+        let length = self.length()?;
+        if length > MAX_MESSAGE_BYTES {
+            tracing::error!("a message of {length} bytes is too large, so the connection is closed");
+            return None;
+        }
+        let mut body = vec![0; length];
+        self.0.read_exact(&mut body).ok()?;
+        Some(decoded(body).unwrap_or_else(|error| Message::Malformed(Response::from_error(Id::Null, error))))
+    }
+
+    /// Reads a header. Returns the length of the message that follows.
+    fn length(&mut self) -> Option<usize> {
+        let mut header = Vec::new();
+        let mut length = None;
+        loop {
+            header.clear();
+            let read = (&mut self.0).take(MAX_HEADER_BYTES).read_until(b'\n', &mut header).ok()?;
+            if read == 0 {
+                return None;
+            }
+            let line = String::from_utf8_lossy(&header);
+            let line = line.trim();
+            // Blank lines between messages are harmless.
+            if line.is_empty() && length.is_some() {
+                return length;
+            }
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse().ok();
+            }
+        }
+    }
+}
+
+fn decoded(body: Vec<u8>) -> Result<Message, Error> {
+    let error = |code, reason: &str| Error { code, message: reason.to_owned().into(), data: None };
+    let not_json = |reason: &str| error(ErrorCode::ParseError, &format!("not valid JSON: {reason}"));
+    let malformed =
+        |reason: &str| error(ErrorCode::InvalidRequest, &format!("not a message of JSON-RPC 2.0: {reason}"));
+    let text = String::from_utf8(body).map_err(|_| not_json("not UTF-8"))?;
+    let message: Value = serde_json::from_str(&text).map_err(|error| not_json(&error.to_string()))?;
+    drop(text);
+    let is_request = message.get("method").and_then(Value::as_str).is_some_and(|method| !method.is_empty());
+    // An error response to it would look like the response to a client's request with the same id.
+    let is_response = !is_request && ["result", "error"].iter().any(|member| message.get(member).is_some());
+    let decoded = match (is_request, is_response) {
+        (true, _) => serde_json::from_value(message).map(Message::Request),
+        (false, true) => serde_json::from_value(message).map(Message::Response),
+        (false, false) => {
+            let reason = "expected a method, a result or an error, and an id that is an integer or a string";
+            return Err(malformed(reason));
+        }
+    };
+    decoded.map_err(|_| malformed("expected `jsonrpc`, and an id that is an integer or a string"))
 }
 
 #[cfg(test)]

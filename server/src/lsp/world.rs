@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Range,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
@@ -28,11 +29,10 @@ use super::{
     convert,
 };
 use crate::{
-    buffers::Buffers,
     ide::{cross_file_names, latest::Latest},
     index::{self, Facts, IndexedFiles},
     job::{self, Prepared, Refusal, RequestOrigin, RunRequest},
-    read::read_text,
+    read::{Buffers, read_text},
     results::{Results, SuiteId},
     scope::{Scope, Scopes},
     workspace::{self, Reach, Workspace},
@@ -41,7 +41,6 @@ use crate::{
 /// The state of the server that workers need.
 #[derive(Clone)]
 pub(super) struct World {
-    /// Open documents by their address.
     pub documents: BTreeMap<String, Arc<OpenDocument>>,
     pub abilities: Abilities,
     pub display: Display,
@@ -50,7 +49,6 @@ pub(super) struct World {
     /// Whether trust is managed by the client: folders trusted elsewhere do not count then.
     pub trust_is_clients: bool,
     pub index: Arc<IndexedFiles>,
-    /// Whether the index was complete.
     pub is_index_complete: bool,
     /// The current time, for recordings.
     pub clock: Clock,
@@ -58,7 +56,6 @@ pub(super) struct World {
     pub scopes: Arc<Scopes>,
 }
 
-/// An open document.
 #[derive(Clone)]
 pub(super) struct OpenDocument {
     /// Changes when it is opened or becomes another kind of file: a client may use a version again.
@@ -71,7 +68,6 @@ pub(super) struct OpenDocument {
     pub spec: Option<Spec>,
 }
 
-/// A document that is a spec file.
 #[derive(Clone)]
 pub(super) struct Spec {
     pub place: DocumentPlace,
@@ -82,7 +78,6 @@ pub(super) struct Spec {
     pub latest: Option<Arc<Latest>>,
 }
 
-/// The scope of a document.
 #[derive(Clone, Debug)]
 pub(super) struct DocumentPlace {
     pub file: SpecFile,
@@ -106,7 +101,6 @@ pub(super) struct Text {
     facts: OnceLock<Arc<Facts>>,
 }
 
-/// A document for one request.
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub uri: lsp::Uri,
@@ -124,17 +118,14 @@ pub(super) struct Snapshot {
     pub world: Arc<World>,
 }
 
-/// A file and its facts.
 pub(super) struct Source {
     /// Its path; `None` for a document that was never saved.
     pub path: Option<PathBuf>,
-    /// The document, if it is open.
     pub open: Option<Snapshot>,
     pub facts: Arc<Facts>,
 }
 
 impl Source {
-    /// Returns its URI.
     pub(super) fn uri(&self) -> Option<lsp::Uri> {
         match (&self.open, &self.path) {
             (Some(open), _) => Some(open.uri.clone()),
@@ -145,13 +136,11 @@ impl Source {
 }
 
 impl DocumentPlace {
-    /// Returns the suite that the document at this address belongs to.
     pub(super) fn suite(&self, uri: &str) -> SuiteId {
         let place = self.scope.as_ref().map(|scope| scope.main.as_ref().unwrap_or(&scope.place).clone());
         SuiteId { directory: self.directory.clone(), place: place.unwrap_or_else(|| uri.to_owned()) }
     }
 
-    /// Returns the dialect, if it is a suite.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         self.file.dialect()
     }
@@ -161,23 +150,19 @@ impl DocumentPlace {
         self.path.is_some() && self.file.has_cases()
     }
 
-    /// Returns the main file of its suite, if that is another file.
     pub(super) fn main(&self) -> Option<&str> {
         let scope = self.scope.as_ref()?;
         scope.main.as_deref().filter(|main| *main != scope.place)
     }
 
-    /// Whether it is a suite, or a part of one.
     pub(super) fn has_suite(&self) -> bool {
         !self.file.is_part() || self.main().is_some()
     }
 
-    /// Whether it may have parts in other files.
     pub(super) fn is_main(&self) -> bool {
         self.file.part().is_some()
     }
 
-    /// Whether another place has the same kind, suite and settings.
     fn is_same(&self, other: &DocumentPlace) -> bool {
         (&self.scope, &self.settings, self.file) == (&other.scope, &other.settings, other.file)
     }
@@ -189,7 +174,6 @@ impl Text {
         Arc::new(Text { edited: document, read, problems, facts })
     }
 
-    /// Returns the document with the newest tree that is known.
     pub(super) fn newest(&self) -> Document {
         self.read.get().unwrap_or(&self.edited).clone()
     }
@@ -198,7 +182,6 @@ impl Text {
         self.edited.text()
     }
 
-    /// Returns the document with its tree up to date.
     pub(super) fn document(&self) -> &Document {
         self.read.get_or_init(|| {
             let mut document = self.edited.clone();
@@ -209,7 +192,6 @@ impl Text {
 }
 
 impl OpenDocument {
-    /// Discards what the document read of files that changed.
     pub(super) fn files_changed(&mut self) {
         if let Some(spec) = &mut self.spec {
             spec.place.files.forget();
@@ -218,14 +200,12 @@ impl OpenDocument {
         }
     }
 
-    /// Returns its suite, if it is a spec file.
     pub(super) fn suite(&self, uri: &str) -> Option<SuiteId> {
         Some(self.spec.as_ref()?.place.suite(uri))
     }
 }
 
 impl World {
-    /// Returns a world without documents.
     pub(super) fn new(clock: Clock) -> World {
         let buffers = Arc::new(Buffers::default());
         World {
@@ -242,7 +222,6 @@ impl World {
         }
     }
 
-    /// Returns a document as it is now, if it is a spec file.
     pub(super) fn snapshot(self: &Arc<World>, uri: &str) -> Option<Snapshot> {
         let open = self.documents.get(uri)?;
         let spec = open.spec.clone()?;
@@ -263,7 +242,6 @@ impl World {
         })
     }
 
-    /// Returns the address of a spec file that is open, by its path.
     pub(super) fn open_at(&self, path: &Path) -> Option<&str> {
         let is_at = |open: &OpenDocument| open.spec.as_ref().is_some_and(|it| it.place.path.as_deref() == Some(path));
         self.documents.iter().find(|(_, open)| is_at(open)).map(|(uri, _)| uri.as_str())
@@ -307,7 +285,7 @@ impl World {
     }
 
     fn place_in(&self, path: PathBuf, scope: Scope) -> DocumentPlace {
-        let settings = Reach::of(&scope, &self.scopes.folders());
+        let settings = scope.reach(&self.scopes.folders());
         let files = DiskFiles::new(&scope.root, &scope.place)
             .named_by(scope.main.clone())
             .within(self.scopes.folders())
@@ -357,7 +335,24 @@ impl World {
 }
 
 impl Snapshot {
-    /// Returns the settings in force for the document, with the editor's text.
+    pub(super) fn offset(&self, position: lsp::Position) -> usize {
+        convert::offset(&self.document, self.abilities.encoding, position)
+    }
+
+    pub(super) fn bytes(&self, range: lsp::Range) -> Range<usize> {
+        let start = self.offset(range.start);
+        start..self.offset(range.end).max(start)
+    }
+
+    pub(super) fn range(&self, bytes: Range<usize>) -> lsp::Range {
+        convert::range(&self.document, self.abilities.encoding, bytes)
+    }
+
+    pub(super) fn converter(&self) -> convert::Converter<'_> {
+        let (document, encoding) = (&self.document, self.abilities.encoding);
+        convert::Converter { document, encoding, uri: &self.uri, directory: &self.place.directory }
+    }
+
     pub(super) fn workspace(&self) -> Workspace {
         let Some(reach) = &self.place.settings else { return Workspace::default() };
         let workspace = workspace::settings_over(reach, |path| self.world.buffers.text(path));
@@ -365,7 +360,6 @@ impl Snapshot {
         workspace
     }
 
-    /// Returns the suite that the document belongs to.
     pub(super) fn suite(&self) -> SuiteId {
         self.place.suite(&self.uri.0)
     }
@@ -382,7 +376,6 @@ impl Snapshot {
         if *settings == workspace.settings { Arc::clone(problems) } else { find() }
     }
 
-    /// Returns the problems that another text of the document would have.
     pub(super) fn problems_of(&self, document: &Document, workspace: &Workspace) -> Problems {
         if self.place.file.is_settings() {
             let beside = self.place.path.as_deref().map(|path| workspace::problems_beside(path, document));
@@ -401,7 +394,6 @@ impl Snapshot {
         snapshot.analyzer.suite(&snapshot.document, files, &workspace.settings, &problems)
     }
 
-    /// Returns the main file of a document that is a part of its suite.
     fn main(&self) -> Option<Snapshot> {
         let path = self.place.directory.join(self.place.main()?);
         if let Some(open) = self.world.open_at(&path) {
@@ -424,7 +416,6 @@ impl Snapshot {
         cases.filter(|(_, case)| is_in(case.file.as_ref().map(|file| file.path.as_str()))).map(|(at, _)| at).collect()
     }
 
-    /// Prepares the suite of the document to run under the settings in force.
     pub(super) fn prepare(
         &self,
         workspace: &Workspace,
@@ -444,7 +435,6 @@ impl Snapshot {
         })
     }
 
-    /// Returns the facts of the document about names.
     fn facts(&self) -> Arc<Facts> {
         let file = self.place.file;
         let nowhere = || Scope { file, root: PathBuf::new(), place: String::new(), main: None, is_guess: false };
@@ -455,9 +445,7 @@ impl Snapshot {
         Arc::clone(self.text.facts.get_or_init(find))
     }
 
-    /// Returns the names of a kind in other files that are candidates at a place of the document, each once.
     pub(super) fn names_elsewhere(&self, offset: usize, kind: &str) -> Vec<String> {
-        /// Maximum number of entries of a list.
         const MAX_NAMES: usize = 200;
         let Some(scope) = &self.place.scope else { return Vec::new() };
         let home = if cross_file_names::crosses(kind) {

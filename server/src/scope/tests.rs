@@ -3,7 +3,7 @@ use std::{fs, path::Path, sync::Arc};
 use speclens_schema::json_schema::SpecFile;
 
 use super::Scopes;
-use crate::buffers::Buffers;
+use crate::read::Buffers;
 
 const TASKS: &str = "- id: a\n  intent: b\n  assert: [{ ran: x }]\n";
 

@@ -22,7 +22,7 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Store, chosen, contract_of, measuring, prepare, suite_of, table};
+use super::store::{Store, chosen, contract_of, measuring, prepare, suite_of, table};
 use crate::{
     cli::{
         FAILED, INCONCLUSIVE, INTERRUPTED, PASSED,
@@ -54,7 +54,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// Maximum number of runs of one scenario.
 const MAX_RUNS: usize = 1000;
 
 struct Captured {
@@ -185,7 +184,6 @@ impl Captured {
     }
 }
 
-/// Returns the reason why a run did not pass.
 fn failure_reason(run: &RunResult) -> String {
     let absent = run.absence.as_ref().map(|absence| absence.message.clone());
     let failed = || {

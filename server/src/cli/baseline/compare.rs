@@ -22,7 +22,7 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{Store, chosen, contract_of, measuring, number, prepare, suite_of};
+use super::store::{Store, chosen, contract_of, measuring, number, prepare, suite_of};
 use crate::{
     cli::{
         FAILED, INCONCLUSIVE, PASSED,

@@ -57,7 +57,6 @@ pub(super) struct DirectoryOfRecordings {
     pub(super) items: BTreeMap<usize, Item>,
 }
 
-/// A recording that was asked for.
 #[derive(Debug)]
 pub(super) struct Item {
     /// The suite as reports name it; `None` if the recording does not say.
@@ -113,7 +112,6 @@ impl State {
     }
 }
 
-/// Finds the recordings next to the suites that the paths name.
 pub(super) fn inventory(paths: &[PathBuf]) -> RecordingInventory {
     let Load { suites, failures, activity } = load::suites(paths, Wanted::Suites, &Levels::default());
     drop(activity);
@@ -150,27 +148,12 @@ pub(super) fn inventory(paths: &[PathBuf]) -> RecordingInventory {
     RecordingInventory { shelves, failures }
 }
 
-/// The current actions of the tests on a shelf.
 #[derive(Default)]
 struct CurrentActions {
-    by_label: HashMap<String, CurrentAction>,
-    /// The tests that are judged by a recording, by its path.
-    judged: HashMap<PathBuf, Judged>,
-}
-
-/// The current action of a test.
-struct CurrentAction {
-    suite: usize,
-    case: usize,
-    key: String,
-}
-
-/// A test that is judged by a recording.
-#[derive(Clone, Copy)]
-struct Judged {
-    suite: usize,
-    case: usize,
-    state: State,
+    /// The suite, the case and the key.
+    by_label: HashMap<String, (usize, usize, String)>,
+    /// The suite, the case and the state.
+    judged: HashMap<PathBuf, (usize, usize, State)>,
 }
 
 impl DirectoryOfRecordings {
@@ -194,7 +177,6 @@ impl DirectoryOfRecordings {
         shelf
     }
 
-    /// Returns the actions of the tests by their labels, and which tests are judged by which recording.
     fn current_actions(&self) -> CurrentActions {
         let mut current_actions = CurrentActions::default();
         let recorded: HashSet<&str> = self.entries.iter().map(Entry::label).collect();
@@ -220,10 +202,10 @@ impl DirectoryOfRecordings {
                             Lookup::Stale(file) => (file, State::Stale),
                             Lookup::None => continue,
                         };
-                        current_actions.judged.entry(file.path).or_insert(Judged { suite: at, case: index, state });
+                        current_actions.judged.entry(file.path).or_insert((at, index, state));
                     }
                     let label = Recordings::label_of(&loaded.place, &attempt_ref.label());
-                    current_actions.by_label.insert(label, CurrentAction { suite: at, case: index, key });
+                    current_actions.by_label.insert(label, (at, index, key));
                 }
             }
         }
@@ -235,8 +217,8 @@ impl DirectoryOfRecordings {
         let about = entry.about.as_ref().ok();
         let judged = current.judged.get(&entry.path).filter(|_| about.is_some());
         let found = match (judged, current.by_label.get(entry.label())) {
-            (Some(Judged { suite, case, state }), _) => Some((*suite, Some(*case), *state)),
-            (None, Some(CurrentAction { suite, case, key })) => {
+            (Some((suite, case, state)), _) => Some((*suite, Some(*case), *state)),
+            (None, Some((suite, case, key))) => {
                 let is_same = about.is_some_and(|about| about.key == *key);
                 Some((*suite, Some(*case), if is_same { State::Fresh } else { State::Stale }))
             }
@@ -302,7 +284,6 @@ impl DirectoryOfRecordings {
         json::without_null(members, &["recorded_as"])
     }
 
-    /// Returns a recording on one line, without its suite.
     pub(super) fn line(&self, at: usize, item: &Item) -> String {
         let entry = &self.entries[at];
         let whose = match (&item.test, &entry.about) {

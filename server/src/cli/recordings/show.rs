@@ -22,7 +22,10 @@ use crate::{
         INVALID, PASSED,
         output::{self, Format},
     },
-    ide::transcript::{ended_by, spent, waterfall},
+    ide::transcript::{
+        page::{ended_by, spent},
+        waterfall,
+    },
 };
 
 /// The options of `speclens recordings show`.
@@ -109,7 +112,6 @@ impl Read<'_> {
     }
 }
 
-/// Returns the reason why a readable recording is not judged as it is.
 fn unusable_reason(shelf: &DirectoryOfRecordings, item: &Item, recording: &Recording) -> Option<String> {
     match (item.state, item.case) {
         (State::Fresh, _) => None,
@@ -176,7 +178,6 @@ fn human(read: &Read<'_>) -> String {
     text
 }
 
-/// Reports the evidence in the order in which it was observed.
 fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     if let Some(version) = &evidence.context.version {
         say("version", version);
@@ -224,7 +225,6 @@ fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     stream("standard error", evidence.stderr(), say);
 }
 
-/// Reports the replies of a model, and what they cost.
 fn replies(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
     for (index, turn) in evidence.turns.iter().enumerate() {
         let took = turn.duration_ms.map(|millis| duration(Duration::from_secs_f64((millis / 1000.0).max(0.0))));
@@ -249,7 +249,6 @@ fn files(log: &FileLog, say: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// Reports the verdicts of the current assertions.
 fn judged(verdicts: &[Judged], say: &mut impl FnMut(&str, &str)) {
     for Judged { verdict, .. } in verdicts {
         let message = match verdict.outcome.message() {

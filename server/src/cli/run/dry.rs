@@ -20,7 +20,6 @@ use crate::{
     job::Prepared,
 };
 
-/// A suite with its chosen tests.
 pub(super) struct Chosen<'s> {
     pub(super) loaded: &'s Loaded,
     pub(super) cases: &'s BTreeSet<usize>,
@@ -40,7 +39,6 @@ impl<'s> Chosen<'s> {
         self.cases.iter().copied().filter(is_trigger).collect()
     }
 
-    /// Whether one of the tests starts a target elsewhere.
     pub(super) fn has_triggers(&self) -> bool {
         !self.triggers().is_empty()
     }
@@ -86,7 +84,6 @@ pub(super) fn describe(
     text
 }
 
-/// Appends the errors and warnings of a suite and of its parts.
 fn problems(text: &mut String, report: &SuiteReport) {
     for (source, problem) in report.all_problems().filter(|(_, problem)| problem.severity <= Severity::Warning) {
         let _ = writeln!(text, "{}\n", human::problem_snippet(source, problem));

@@ -14,13 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::output;
 
-/// Maximum number of lines below the bar.
 const MAX_LINES: usize = 8;
 
-/// Maximum number of events between two updates of the bar.
 const MAX_BATCH: usize = 64;
 
-/// The answer to an interrupt.
 const INTERRUPTED: &str = "interrupted: stopping, with at most 3 s for `teardown`; interrupt again to stop at once";
 
 /// Shows the progress of a run until it ends. `planned` has the number of attempts by subject.
@@ -90,7 +87,6 @@ pub(super) async fn show(
     bar.finish_and_clear();
 }
 
-/// Returns the message for a test that has not begun yet.
 fn waiting(name: &str) -> String {
     format!("`{name}` is waiting for another run in this workspace")
 }
@@ -179,7 +175,6 @@ impl<'s> Progress<'s> {
         self.subjects.len() > 1 && self.subjects.len() <= MAX_LINES
     }
 
-    /// Returns a line for each subject, if there are a few of them.
     fn lines(&self) -> Vec<String> {
         let shown = if self.has_lines() { self.subjects.as_slice() } else { &[] };
         let line = |one: &SubjectProgress| {
@@ -194,7 +189,6 @@ impl<'s> Progress<'s> {
         shown.iter().map(line).collect()
     }
 
-    /// Returns the running attempts, each test once.
     fn running(&self, subjects: &[SubjectProgress]) -> String {
         let mut tests: BTreeMap<usize, Option<(u32, u32)>> = BTreeMap::new();
         for ((case, _), turn) in subjects.iter().flat_map(|one| &one.running) {

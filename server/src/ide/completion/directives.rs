@@ -8,7 +8,7 @@ use speclens_schema::{
     problem::Code,
 };
 
-use super::{CompletionKind, List};
+use super::list::{CompletionKind, List};
 use crate::ide::markdown;
 
 impl List<'_> {
@@ -52,7 +52,6 @@ impl List<'_> {
         }
     }
 
-    /// Completes the kinds of files that a comment can name, if it is in a valid place.
     fn kinds(&mut self, typed: &str) {
         if typed.contains([' ', '\t']) || !self.is_in_head() {
             return;

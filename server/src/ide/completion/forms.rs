@@ -9,8 +9,8 @@ use speclens_schema::{
 };
 
 use super::{
-    CompletionKind, List,
     insert::{Writer, quoted},
+    list::{CompletionKind, List},
 };
 use crate::ide::{
     markdown,
@@ -21,7 +21,6 @@ use crate::ide::{
 const LOG: &str = "/tmp/openclaw/openclaw-{{today}}.log";
 
 impl List<'_> {
-    /// Returns the most likely value, as it is written.
     pub(super) fn guess(&self, at: &Pointer) -> Option<String> {
         self.likely_at(at).first().map(|text| plain(text, self.layout().flow))
     }
@@ -32,7 +31,6 @@ impl List<'_> {
         format.map(|format| format.likely(self.file, self.document, at, self.values.files)).unwrap_or_default()
     }
 
-    /// Returns an example with the known values of this workspace.
     pub(super) fn with_known(&self, snippet: Snippet) -> Snippet {
         match self.log_path().filter(|path| *path != LOG && snippet.text.contains(LOG)) {
             Some(path) => snippet.replaced(LOG, path),
@@ -179,7 +177,6 @@ impl List<'_> {
         place.map(|(at, text)| Edit { range: at..at, text }).into_iter().collect()
     }
 
-    /// Offers one of several found values, quoted if necessary.
     pub(super) fn found(&mut self, rank: usize, text: &str, detail: &str) {
         if text.is_empty() || self.items.iter().any(|item| item.label == text) {
             return;
@@ -199,13 +196,10 @@ impl List<'_> {
 pub(super) struct Tagged {
     /// Whether all existing keys are allowed.
     pub fits: bool,
-    /// The plain text.
     pub plain: String,
-    /// The same as a snippet.
     pub snippet: Option<String>,
 }
 
-/// Whether a form allows all of these keys.
 fn holds_all(variant: &Variant, present: &HashSet<String>) -> bool {
     let fields = variant.shape.fields(None);
     present.iter().all(|name| name == "<<" || fields.iter().any(|field| field.name == name))

@@ -33,7 +33,6 @@ impl<'w> Writer<'w> {
         Writer { layout, guess, is_snippet, text: String::new(), stops: 0, last_stop: None, is_full: false }
     }
 
-    /// Writes a text unchanged.
     pub(super) fn push(&mut self, words: &str) {
         if !self.is_full {
             let words = if self.is_snippet { escape(words) } else { words.to_owned() };
@@ -41,7 +40,6 @@ impl<'w> Writer<'w> {
         }
     }
 
-    /// Writes a line break and the indentation up to a column.
     pub(super) fn line(&mut self, column: usize) {
         if self.is_full {
             return;
@@ -123,7 +121,6 @@ impl<'w> Writer<'w> {
         self.stop(known.as_deref());
     }
 
-    /// Writes a stop, with a known value if there is one.
     fn stop(&mut self, known: Option<&str>) {
         if self.is_full {
             return;
@@ -178,7 +175,6 @@ pub(super) fn written(value: &Value, quote: Option<char>) -> Option<String> {
     }
 }
 
-/// Returns a text as it is written between quotes.
 pub(super) fn quoted(text: &str, quote: char) -> String {
     if quote != '"' {
         return text.replace('\'', "''");

@@ -9,8 +9,8 @@ use speclens_schema::{
 };
 
 use super::{
-    CompletionKind, List,
     insert::{Writer, needed},
+    list::{CompletionKind, List},
 };
 use crate::ide::{
     context::{Context, Layout, Slot},
@@ -19,7 +19,6 @@ use crate::ide::{
 };
 
 impl<'c> List<'c> {
-    /// Offers the keys of the mapping around the cursor.
     pub(super) fn keys(&mut self) {
         let shape = &self.context.shape;
         if let Some(Word::Refers(kind)) = shape.word() {
@@ -73,7 +72,6 @@ impl<'c> List<'c> {
         })
     }
 
-    /// Offers a new item with all its required keys.
     fn skeleton(&mut self, shape: &Shape, at: &Pointer, layout: &Layout) {
         let needed = needed(shape);
         if layout.flow || needed.len() < 2 {
@@ -87,14 +85,13 @@ impl<'c> List<'c> {
         item.docs = shape.docs().unwrap_or_default().to_owned();
     }
 
-    /// Offers keys that are names from other files.
     fn names_elsewhere(&mut self, kind: &str) {
         let own = names::defined(self.document, self.file, kind).into_iter().map(|it| it.name.key_text());
         let mut names: Vec<String> = own.filter(|name| !name.is_empty()).collect();
         if cross_file_names::crosses(kind) {
             names.extend((self.elsewhere)(kind));
         }
-        let mut seen: HashSet<String> = self.keys_before().iter().cloned().collect();
+        let mut seen: HashSet<String> = self.other_keys().iter().cloned().collect();
         for name in names.into_iter().filter(|name| seen.insert(name.clone())) {
             let key = self.bare(&name);
             let colon = if self.has_colon || self.quote.is_some() { "" } else { ":" };
@@ -103,25 +100,22 @@ impl<'c> List<'c> {
         }
     }
 
-    /// Whether the mapping around the cursor is an item without any other key.
     pub(super) fn is_new_item(&self) -> bool {
         let is_item = self.context.at.last_step().is_some_and(|step| step.index().is_some());
         let touches =
             |range: Range<usize>| range.start <= self.context.token.end && self.context.token.start <= range.end;
         let empty = |node: NodeRef<'_>| node.entries().all(|entry| touches(entry.key.range()));
         let is_key = matches!(self.context.slot, Slot::Key { .. });
-        is_item && is_key && self.keys_before().is_empty() && self.context.node.is_none_or(empty)
+        is_item && is_key && self.other_keys().is_empty() && self.context.node.is_none_or(empty)
     }
 
-    /// Returns the keys before the cursor. The tree may not have them all.
-    fn keys_before(&self) -> &'c [String] {
+    fn other_keys(&self) -> &'c [String] {
         match &self.context.slot {
-            Slot::Key { before, .. } => before,
+            Slot::Key { others, .. } => others,
             Slot::Value { .. } | Slot::Continued | Slot::Below | Slot::Item | Slot::Comment => &[],
         }
     }
 
-    /// Returns the name of the list around the cursor.
     pub(super) fn section(&self) -> String {
         self.context.at.steps().filter_map(|step| step.key().map(str::to_owned)).last().unwrap_or_default()
     }
@@ -130,7 +124,7 @@ impl<'c> List<'c> {
         let (shape, node) = (&self.context.shape, self.context.node);
         let token = self.context.token.clone();
         let is_other = |range: Range<usize>| token.is_empty() || range.end < token.start || token.end < range.start;
-        let mut present: HashSet<String> = self.keys_before().iter().cloned().collect();
+        let mut present: HashSet<String> = self.other_keys().iter().cloned().collect();
         for entry in node.into_iter().flat_map(NodeRef::entries) {
             if is_other(entry.key.range()) {
                 present.insert(entry.key.key_text());
@@ -331,7 +325,6 @@ impl<'c> List<'c> {
         item.docs = markdown::source(&snippet.text);
     }
 
-    /// Offers items with their dash, if there is none at the cursor yet.
     pub(super) fn items_with_dash(&mut self) {
         let shape = &self.context.shape;
         for snippet in snippet::items(shape) {

@@ -2,13 +2,15 @@
 
 use speclens_schema::{document::NodeRef, files::FileKind, json_schema::SpecFile, template, template_syntax};
 
-use super::{CompletionKind, List, insert};
-use crate::ide::{line, names};
+use super::{
+    insert,
+    list::{CompletionKind, List},
+};
+use crate::ide::{context::Line, names};
 
 /// The prefix of a path to a file with more tasks.
 const SCHEME: &str = "file://";
 
-/// Returns a path without quotes where that is valid YAML.
 fn path_text(path: &str) -> String {
     match path.strip_prefix(SCHEME) {
         Some(rest) if speclens_schema::shape::scalar(rest) == rest => path.to_owned(),
@@ -17,7 +19,6 @@ fn path_text(path: &str) -> String {
 }
 
 impl List<'_> {
-    /// Offers names inside `{{`. Returns whether the cursor is there.
     pub(super) fn variables(&mut self) -> bool {
         let shape = &self.context.shape;
         let Some(filled_by) = shape.template() else { return false };
@@ -80,7 +81,6 @@ impl List<'_> {
         true
     }
 
-    /// Returns the name of the prompt around the cursor.
     pub(super) fn prompt(&self) -> Option<String> {
         let mut steps = self.context.at.steps();
         (steps.next()? == "prompts").then(|| steps.next())?.map(|step| step.to_string())
@@ -139,10 +139,9 @@ impl List<'_> {
             || (directory.is_empty() && mains.flat_map(|file| file.plain_names()).any(|main| main == name))
     }
 
-    /// Returns the cursor's line, and its start.
     pub(super) fn line(&self) -> (String, usize) {
         let text = self.document.text();
-        let line = line::Line::of(text, text.byte_to_line(self.offset));
+        let line = Line::of(text, text.byte_to_line(self.offset));
         (line.text.into_owned(), line.start)
     }
 

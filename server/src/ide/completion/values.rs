@@ -3,20 +3,29 @@
 use std::{collections::HashSet, ops::Range};
 
 use speclens_schema::{
+    check::headings::headings,
     document::{NodeRef, Pointer, Step},
+    files::FileKind,
+    json_schema::SpecFile,
     script,
     shape::{Need, Shape, Type, Variant, Word, scalar, show},
     template_syntax,
 };
 
-use super::{CompletionKind, List, forms::Tagged, insert, known};
-use crate::ide::{agents, cross_file_names, markdown, names, snippet, walk};
+use crate::ide::{
+    agents,
+    completion::{
+        forms::Tagged,
+        insert,
+        list::{CompletionKind, List},
+    },
+    cross_file_names, markdown, names, snippet, values, walk,
+};
 
 /// The schema's name for tools.
 const TOOLS: &str = "tools";
 
 impl List<'_> {
-    /// Offers values at the cursor.
     pub(super) fn values(&mut self) {
         let shape = &self.context.shape;
         if self.variables() {
@@ -81,7 +90,6 @@ impl List<'_> {
         }
     }
 
-    /// Offers an item in brackets with these keys after its beginning.
     fn in_brackets(&mut self, label: &str, beginning: &str, names: &[&str], docs: &str) {
         let written = |stop: &dyn Fn(usize) -> String| {
             let keys = names.iter().enumerate().map(|(index, name)| format!("{name}: {}", stop(index + 1)));
@@ -174,7 +182,6 @@ impl List<'_> {
         }
     }
 
-    /// Offers a text as it is written at the cursor.
     fn offer_text(&mut self, rank: usize, text: String, kind: CompletionKind, detail: &str) {
         let written = match self.quote {
             None => scalar(&text),
@@ -221,7 +228,6 @@ impl List<'_> {
         written.is_empty() || text.is_some_and(|text| text.starts_with(written) && text != written)
     }
 
-    /// Offers names from other files.
     fn shared(&mut self, shape: &Shape) {
         let kind = match (shape.shares(), shape.word()) {
             (Some(kind), _) => kind,
@@ -240,7 +246,7 @@ impl List<'_> {
                 }
             }
         }
-        for name in known::logged(kind, self.file, self.values) {
+        for name in logged(kind, self.file, self.values) {
             if seen.insert(name.clone()) {
                 self.found(1, &name, "in the gateway's log");
             }
@@ -252,12 +258,10 @@ impl List<'_> {
         }
     }
 
-    /// Returns a name as it is written at the cursor.
     pub(super) fn bare(&self, name: &str) -> String {
         self.quote.map_or_else(|| scalar(name), |quote| insert::quoted(name, quote))
     }
 
-    /// Offers names of definitions, then likely names.
     pub(super) fn references(&mut self, kind: &str, shape: &Shape) {
         let taken = self.named_beside();
         let mut seen = HashSet::new();
@@ -300,7 +304,6 @@ impl List<'_> {
         variants.filter(|variant| variant.tag.is_some_and(|(tag, _)| tag == key)).collect()
     }
 
-    /// Offers the items of a list in the docs.
     fn examples_of_list(&mut self) {
         let taken = self.named_beside();
         let list = self.list_around();
@@ -311,7 +314,6 @@ impl List<'_> {
         }
     }
 
-    /// Returns the list whose item is being typed.
     fn list_around(&self) -> Option<Shape> {
         let at = match self.context.at.last_step()? {
             Step::Index(_) => self.context.at.parent()?,
@@ -320,7 +322,6 @@ impl List<'_> {
         Shape::find(self.file, &at, self.document.root()).filter(|shape| shape.kind() == Type::List)
     }
 
-    /// Offers likely values from the workspace.
     fn likely(&mut self) {
         let likely = self.likely_at(&self.context.at);
         for (index, text) in likely.iter().enumerate() {
@@ -331,7 +332,6 @@ impl List<'_> {
         }
     }
 
-    /// Offers the headings of the file that a claim about sections is about.
     fn headings(&mut self) {
         let steps: Vec<_> = self.context.at.steps().collect();
         let Some(field) = steps.iter().rposition(|step| step.key().is_some()) else { return };
@@ -344,16 +344,14 @@ impl List<'_> {
             return;
         };
         let taken = self.named_beside();
-        for heading in known::headings_of(claim, &shape, self.values) {
+        for heading in headings_of(claim, &shape, self.values) {
             if !taken.contains(&heading) {
                 self.found(0, &heading, "heading of the file");
             }
         }
     }
 
-    /// Offers short values that the same key has nearby.
     fn used_nearby(&mut self, shape: &Shape) {
-        /// Maximum number of bytes before and after the cursor that are searched.
         const MAX_NEARBY_BYTES: usize = 32 * 1024;
         const MAX_WORD_BYTES: usize = 80;
         const MAX_VALUES: usize = 20;
@@ -434,11 +432,57 @@ impl List<'_> {
         }
     }
 
-    /// Returns the names that are already in the same list.
     pub(super) fn named_beside(&self) -> HashSet<String> {
         let list = self.context.at.parent().and_then(|list| self.document.find(&list));
         let touches = |range: Range<usize>| range.start <= self.offset && self.offset <= range.end;
         let others = list.into_iter().flat_map(NodeRef::items).filter(|item| !touches(item.range()));
         others.filter_map(NodeRef::text).map(str::to_owned).collect()
     }
+}
+
+const MAX_FILE_BYTES: usize = 1 << 20;
+
+/// Returns the names of a kind in the configured log of runs, if it is in the workspace: other logs are not read while
+/// the author types.
+pub(super) fn logged(kind: &str, file: SpecFile, values: values::Values<'_>) -> Vec<String> {
+    let found = file.serves().and_then(|format| {
+        let syntax = template_syntax::syntaxes().find(|syntax| !syntax.known_values.is_empty());
+        let path = values.path_with(syntax.map(|syntax| syntax.word), &format.log(values.files)?)?;
+        let bytes = values.files.read(&values.files.glob(&path).paths.pop()?).ok()?;
+        let text = (bytes.len() <= MAX_FILE_BYTES).then(|| String::from_utf8_lossy(&bytes))?;
+        Some(format.names_in_log(kind, &text))
+    });
+    names::distinct(found.into_iter().flatten())
+}
+
+/// Returns the headings of the file that the claim around a place is about; if there is no file of today yet,
+/// those of the latest file of another day.
+pub(super) fn headings_of(claim: NodeRef<'_>, shape: &Shape, values: values::Values<'_>) -> Vec<String> {
+    let text = ["path", "output_path"].into_iter().find_map(|key| Some((key, claim.get(key)?.text()?)));
+    let Some((key, path)) = text else { return Vec::new() };
+    let Some(shape) = shape.step(key, Some(claim)) else { return Vec::new() };
+    let content = artifact(path, &shape, values);
+    let found = content.as_deref().map(headings).unwrap_or_default();
+    names::distinct(found.into_iter().map(|heading| heading.text).filter(|text| !text.is_empty()))
+}
+
+fn artifact(path: &str, shape: &Shape, values: values::Values<'_>) -> Option<String> {
+    let read = |path: &str| {
+        let bytes = values.files.read(path).ok().filter(|bytes| bytes.len() <= MAX_FILE_BYTES)?;
+        String::from_utf8(bytes.to_vec()).ok()
+    };
+    let newest = |pattern: &str| {
+        let files = values.files.glob(pattern).paths.into_iter().rev();
+        files.into_iter().filter(|path| values.files.kind(path) == Some(FileKind::File)).find_map(|path| read(&path))
+    };
+    let now = values.path(shape, path).and_then(|path| read(&path).or_else(|| newest(&path)));
+    now.or_else(|| {
+        let mut pattern = path.to_owned();
+        let placeholders =
+            shape.template().map(|kind| template_syntax::placeholders_of(kind, path)).unwrap_or_default();
+        for found in placeholders.iter().rev() {
+            pattern.replace_range(found.range(), if found.name == "repo_root" { "." } else { "*" });
+        }
+        newest(pattern.trim_start_matches("./"))
+    })
 }

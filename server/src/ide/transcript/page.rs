@@ -2,29 +2,23 @@
 
 use speclens_runner::event::RunResult;
 use speclens_schema::{
-    evidence::{Capture, Evidence, Exchange, Ran, ToolCall, TraceAnswer},
+    check::json::number_text,
+    evidence::{Answer, Capture, Ended, Evidence, Exchange, ModelReply, Ran, ToolCall, TraceAnswer, Usage},
     judge::Judged,
     mask::shown,
-    verdict::Outcome,
+    verdict::{Outcome, Status, Verdict},
 };
 
-use super::{
-    answers::{JudgeAnswers, spent},
-    ended_by, mark, one_line, waterfall,
-};
-use crate::ide::{lens::duration, markdown};
+use crate::ide::{markdown, outcome::duration, transcript::waterfall};
 
-/// Maximum number of lines of a text.
 const MAX_LINES: usize = 60;
 
-/// Maximum number of bytes of a text.
 const MAX_BYTES: usize = 8 * 1024;
 
-/// Returns every attempt of a test, the worst first.
 pub(super) fn page(test: &str, attempts: &[&RunResult]) -> String {
     let mut sorted: Vec<&RunResult> = attempts.to_vec();
     sorted.sort_by_key(|attempt| std::cmp::Reverse(attempt.status));
-    let mut text = format!("# {}\n", markdown::escaped(&one_line(test)));
+    let mut text = format!("# {}\n", markdown::escaped(&markdown::without_breaks(test)));
     sorted.iter().for_each(|attempt| push_attempt(&mut text, attempt));
     text
 }
@@ -34,7 +28,7 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     text.push_str(&format!(
         "\n## {} {}{repeat}\n\n",
         mark(attempt.status),
-        markdown::escaped(&one_line(&attempt.subject.to_string()))
+        markdown::escaped(&markdown::without_breaks(&attempt.subject.to_string()))
     ));
     let Some(evidence) = attempt.evidence.get() else {
         let reason =
@@ -56,12 +50,11 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
     push_answers(text, &evidence);
 }
 
-/// Returns the facts about an attempt, one per line.
 fn facts(evidence: &Evidence) -> String {
     let started = Some(&evidence.context.started).filter(|started| !started.is_empty());
     let lines = [
         started.map(|started| format!("started {started}")),
-        evidence.context.version.as_ref().map(|version| format!("version {}", one_line(version))),
+        evidence.context.version.as_ref().map(|version| format!("version {}", markdown::without_breaks(version))),
         evidence.duration_ms.map(|it| format!("took {}", duration(it))),
         evidence.usage.map(spent),
         evidence.ended.filter(|_| evidence.exchange.is_none()).map(|ended| ended_by(ended).to_owned()),
@@ -77,11 +70,11 @@ fn push_verdicts(text: &mut String, attempt: &RunResult) {
     attempt.verdicts.iter().for_each(|judged| text.push_str(&verdict(judged)));
 }
 
-/// Returns the verdict on one claim, with its details.
 pub(super) fn verdict(judged: &Judged) -> String {
     let verdict = &judged.verdict;
-    let score = super::score(verdict);
-    let mut text = format!("- {} {}{score}\n", mark(verdict.outcome.status()), one_line(&verdict.label));
+    let score = score(verdict);
+    let mut text =
+        format!("- {} {}{score}\n", mark(verdict.outcome.status()), markdown::without_breaks(&verdict.label));
     let mut lines = Vec::new();
     match &verdict.outcome {
         Outcome::Pass => {}
@@ -120,7 +113,6 @@ fn push_exchange(text: &mut String, evidence: &Evidence) {
     text.push_str(&format!("\nThe run {ended}.\n"));
 }
 
-/// Appends the trace of the action.
 fn push_spans(text: &mut String, evidence: &Evidence) {
     match evidence.trace() {
         Some(TraceAnswer::Found(trace)) => {
@@ -201,7 +193,6 @@ fn push_files(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// Appends the answers of models to the questions of claims.
 fn push_answers(text: &mut String, evidence: &Evidence) {
     for asked in JudgeAnswers::all(evidence) {
         text.push_str(&format!("\n### Judge {}\n", markdown::inline(&asked.judge)));
@@ -224,7 +215,6 @@ fn push_answers(text: &mut String, evidence: &Evidence) {
     }
 }
 
-/// Returns a text as a quotation.
 fn quoted(capture: &Capture) -> String {
     let (shown, note) = shortened(&capture.text, capture.cut);
     let lines: String = shown.trim().lines().map(|line| format!("> {line}\n")).collect();
@@ -238,7 +228,6 @@ fn fenced(text: &str, language: &str, is_cut: bool) -> String {
     format!("{fence}{language}\n{}\n{fence}\n{note}", shown.trim_end_matches(['\r', '\n']))
 }
 
-/// Returns the start of a text, and a note if that is not all of it.
 fn shortened(text: &str, is_cut: bool) -> (&str, String) {
     let lines = text.match_indices('\n').nth(MAX_LINES - 1).map_or(text.len(), |(at, _)| at);
     let end = text.floor_char_boundary(lines.min(MAX_BYTES));
@@ -253,6 +242,59 @@ fn shortened(text: &str, is_cut: bool) -> (&str, String) {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
+}
+
+pub(super) struct JudgeAnswers<'e> {
+    /// The id of the model, or the address of the judge.
+    pub judge: String,
+    /// One answer per time that it was asked; or the reason why it was not.
+    pub replies: Result<&'e [ModelReply], &'e str>,
+}
+
+impl JudgeAnswers<'_> {
+    pub(super) fn all(evidence: &Evidence) -> Vec<JudgeAnswers<'_>> {
+        let asked = evidence.observations.iter().filter_map(|observation| {
+            let (judge, _) = observation.need.asked()?;
+            let replies = match &observation.answer {
+                Answer::Nothing(reason) => Err(reason.as_str()),
+                answer => Ok(answer.replies()?),
+            };
+            Some(JudgeAnswers { judge, replies })
+        });
+        asked.collect()
+    }
+}
+
+pub(crate) fn spent(usage: Usage) -> String {
+    let cost = usage.cost_usd.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
+    format!("{} input and {} output tokens{cost}", usage.input_tokens, usage.output_tokens)
+}
+
+pub(crate) fn ended_by(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Exit => "ended when its process exited",
+        Ended::Done => "ended when the agent was done",
+        Ended::Answer => "ended with the gateway's response",
+        Ended::Log => "ended with a line of the log",
+        Ended::RootSpan => "ended with the outermost span",
+        Ended::Satisfied => "was no longer observed once all assertions could be evaluated",
+        Ended::TurnLimit => "ended at the turn limit",
+        Ended::Deadline => "timed out",
+    }
+}
+
+pub(crate) fn mark(status: Status) -> char {
+    match status {
+        Status::Pass => '✓',
+        Status::Skip => '○',
+        Status::Warn => '⚠',
+        Status::Unknown => '?',
+        Status::Fail | Status::Error => '✗',
+    }
+}
+
+pub(super) fn score(verdict: &Verdict) -> String {
+    verdict.score.map_or_else(String::new, |score| format!(" (score {})", number_text(score)))
 }
 
 #[cfg(test)]

@@ -4,25 +4,19 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use speclens_schema::evidence::{Span, Tokens, Trace, TraceMatch};
 
-use super::one_line;
-use crate::ide::lens::duration;
+use crate::ide::{markdown, outcome::duration};
 
-/// Maximum number of spans that are shown.
 const MAX_ROWS: usize = 120;
 
-/// Maximum number of levels that names are indented by.
 const MAX_INDENT: usize = 10;
 
-/// Maximum number of characters of a name, including its indentation.
 const MAX_NAME: usize = 40;
 
-/// Maximum number of characters of an error.
 const MAX_ERROR: usize = 80;
 
 /// The number of characters of a bar that spans the whole trace.
 const BAR: usize = 30;
 
-/// One span with its depth.
 struct SpanRow<'t> {
     span: &'t Span,
     depth: usize,
@@ -55,7 +49,6 @@ pub(crate) fn lines(trace: &Trace) -> Vec<String> {
     lines
 }
 
-/// Returns the totals of the trace.
 fn sum(trace: &Trace) -> String {
     let count = trace.spans.len();
     let mut parts = vec![if count == 1 { "1 span".to_owned() } else { format!("{count} spans") }];
@@ -117,7 +110,6 @@ fn rows(spans: &[Span]) -> Vec<SpanRow<'_>> {
     rows
 }
 
-/// Returns the rows that are shown, in their order.
 fn chosen<'r, 't>(rows: &'r [SpanRow<'t>]) -> Vec<&'r SpanRow<'t>> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     if rows.len() > MAX_ROWS {
@@ -140,17 +132,15 @@ fn name(row: &SpanRow<'_>) -> String {
     format!("{}{}", " ".repeat(indent), cut(&format!("{name}{model}"), MAX_NAME - indent))
 }
 
-/// Returns the start of a text, on one line.
 fn cut(text: &str, letters: usize) -> String {
     // More than this is not read: a name may be as long as a document.
-    let text = one_line(&text.chars().take(4 * letters).collect::<String>());
+    let text = markdown::without_breaks(&text.chars().take(4 * letters).collect::<String>());
     match text.char_indices().nth(letters) {
         None => text,
         Some(_) => text.chars().take(letters - 1).chain(['…']).collect(),
     }
 }
 
-/// Returns the duration of a span.
 fn millis(span: &Span) -> Option<f64> {
     let by_times = || Some(span.ended_us?.saturating_sub(span.started_us?).max(0) as f64 / 1000.0);
     span.duration_ms.or_else(by_times)
@@ -160,7 +150,6 @@ fn total(tokens: Tokens) -> u64 {
     if tokens.total > 0 { tokens.total } else { tokens.input.saturating_add(tokens.output) }
 }
 
-/// Returns the tokens and cost of one span.
 fn spent(tokens: Option<Tokens>, cost: Option<f64>) -> Option<String> {
     let tokens = tokens.map(|tokens| format!("{} tokens", total(tokens)));
     let parts: Vec<String> = tokens.into_iter().chain(cost.map(|cost| format!("${cost:.4}"))).collect();

@@ -19,9 +19,7 @@ pub(in super::super) struct Follower {
     pub(in super::super) plan: Arc<Plan>,
     /// The names of its tests, with the number of attempts that have not ended.
     pub(in super::super) left: BTreeMap<String, usize>,
-    /// Whether the client shows progress.
     pub(in super::super) shows_progress: bool,
-    /// Receives the result.
     pub(in super::super) ended: Option<oneshot::Sender<End>>,
     attempts: usize,
     done: usize,
@@ -36,16 +34,11 @@ pub(in super::super) struct Follower {
     lacks_report: bool,
 }
 
-/// What is shown of an event.
 #[derive(Debug, Default)]
 pub(in super::super) struct Shown {
-    /// The value of the progress.
     pub progress: Option<Value>,
-    /// A message for the log of the client.
     pub log: Option<String>,
-    /// A message for the user.
     pub message: Option<(lsp::MessageType, String)>,
-    /// Whether results changed.
     pub has_changed: bool,
     /// Whether the files of the suite are others than when the run was planned.
     pub has_other_files: bool,
@@ -68,7 +61,6 @@ impl Follower {
         }
     }
 
-    /// Applies an event.
     pub(in super::super) fn event(&mut self, event: Event) -> Shown {
         let plan = Arc::clone(&self.plan);
         let report = |message: String| Some(json!({"kind": "report", "message": message}));
@@ -142,7 +134,6 @@ impl Follower {
         Shown { progress: (!cancelled).then_some(progress), has_changed: true, has_other_files, ..Shown::default() }
     }
 
-    /// Whether this is the first report that could not be written.
     pub(in super::super) fn lacks_first_report(&mut self) -> bool {
         !std::mem::replace(&mut self.lacks_report, true)
     }

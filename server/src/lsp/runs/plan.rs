@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
 
 use crate::{
-    clawspec_reports::{ReportRequest, Reports},
+    clawspec::{ReportRequest, Reports},
     ide::runnable::NotRunnableReason,
     job::{self, Prepared, Refusal},
     lsp::world::Snapshot,
@@ -31,20 +31,14 @@ pub(in crate::lsp) const NOT_OPEN: &str = "this file is not open or is not a sui
 /// The tests that a run is requested for.
 #[derive(Clone, Debug)]
 pub(in crate::lsp) enum Wanted {
-    /// One test, by its name.
     Test(String),
-    /// Every test of the file.
     File,
 }
 
-/// The operation on the tests.
 #[derive(Clone, Debug)]
 pub(in crate::lsp) enum Operation {
     /// Runs them. `models` act instead of those that the suite names; those of the suite if empty.
-    Run {
-        /// The model ids.
-        models: Vec<String>,
-    },
+    Run { models: Vec<String> },
     /// Asks judges about their recordings.
     Ask,
     /// Checks their preconditions; starts nothing.
@@ -70,7 +64,6 @@ impl Operation {
         }
     }
 
-    /// Whether ClawSpec would write reports of it.
     fn is_reported(&self) -> bool {
         match self {
             Operation::Run { .. } | Operation::Judge => true,
@@ -78,7 +71,6 @@ impl Operation {
         }
     }
 
-    /// Whether its outcome is a result of the tests.
     pub(super) fn has_results(&self) -> bool {
         match self {
             Operation::Run { .. } | Operation::Ask | Operation::Judge => true,
@@ -127,28 +119,21 @@ impl Refused {
     }
 }
 
-/// A run that has begun.
 #[derive(Debug)]
 pub(in crate::lsp) struct Begun {
-    /// The number of the run.
     pub number: u32,
-    /// Its result, once it has ended.
     pub ended: oneshot::Receiver<End>,
 }
 
-/// A run that has ended.
 #[derive(Debug)]
 pub(in crate::lsp) struct End {
-    /// The suite as it was run.
     pub suite: Arc<Suite>,
-    /// The results of its tests.
     pub result: Arc<SuiteResult>,
 }
 
 /// A run that may begin.
 pub(in crate::lsp) struct Plan {
     pub uri: String,
-    /// The version of the document.
     pub version: i32,
     pub suite: Arc<Suite>,
     pub id: SuiteId,
@@ -158,14 +143,12 @@ pub(in crate::lsp) struct Plan {
     pub prepared: Prepared,
     pub results: Arc<Results>,
     pub operation: Operation,
-    /// Whether the client shows lenses.
     pub(super) shows_lenses: bool,
     /// The writer of ClawSpec reports, if the settings want them for runs in an editor.
     reports: Option<Arc<Reports>>,
 }
 
 impl Plan {
-    /// Returns the number of attempts by test.
     pub(super) fn attempts(&self) -> BTreeMap<String, usize> {
         let cases = self.cases.iter().map(|case| &self.suite.cases[*case]);
         let subjects = cases.map(|case| (case, case.action.subjects_of(self.operation.models(), &[]).len()));
@@ -178,7 +161,6 @@ impl Plan {
     }
 }
 
-/// Decides whether a run begins, as far as that does not depend on other runs.
 pub(in crate::lsp) fn decide(snapshot: &Snapshot, wanted: &Wanted, operation: Operation) -> Result<Plan, Refused> {
     let place = &snapshot.place;
     if !place.has_tests() {
@@ -223,7 +205,6 @@ pub(in crate::lsp) fn decide(snapshot: &Snapshot, wanted: &Wanted, operation: Op
     })
 }
 
-/// Returns the cases to run, out of the candidates.
 fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {
     let obstacle =
         |index: usize| NotRunnableReason::of(suite, index).or((!has_suite).then_some(NotRunnableReason::NoSuite));

@@ -71,7 +71,6 @@ impl Server {
         });
     }
 
-    /// Applies an analysis of a version of a document.
     pub(in crate::lsp) fn analyzed(&mut self, uri: &str, (opening, version): (u64, i32), analysis: Analysis) {
         let Analysis { latest, changes_lenses, own, others } = analysis;
         let open = self.document_mut(uri).filter(|open| open.opening == opening);
@@ -96,7 +95,6 @@ impl Server {
         self.world.documents.get(uri).is_some_and(|open| (open.opening, open.version) == about)
     }
 
-    /// Publishes the diagnostics of a version of a document, unless it is outdated.
     pub(in crate::lsp) fn publish_own(&self, uri: &str, about: (u64, i32), diagnostics: Vec<lsp::Diagnostic>) {
         if self.is_current(uri, about) {
             self.publish(lsp::Uri(uri.to_owned()), diagnostics, Some(about.1));
@@ -113,24 +111,20 @@ impl Server {
         }
     }
 
-    /// Analyzes every open document.
     pub(in crate::lsp) fn analyze_all(&mut self) {
         let all: Vec<String> = self.world.documents.keys().cloned().collect();
         all.iter().for_each(|uri| self.analyze(uri));
     }
 
-    /// Returns the open documents of a suite.
     pub(in crate::lsp) fn of_suite(&self, suite: &SuiteId) -> Vec<String> {
         let open = self.world.documents.iter().filter(|(uri, open)| open.suite(uri).as_ref() == Some(suite));
         open.map(|(uri, _)| uri.clone()).collect()
     }
 
-    /// Analyzes every open document of a suite.
     pub(in crate::lsp) fn analyze_suite(&mut self, suite: &SuiteId) {
         self.of_suite(suite).iter().for_each(|uri| self.analyze(uri));
     }
 
-    /// Polls for recordings of the terminal, for a client that does not watch files.
     pub(in crate::lsp) fn look_for_recordings(&mut self) {
         /// Each time, the modification time of one directory per open suite is read.
         const EVERY: Duration = Duration::from_secs(1);
@@ -214,7 +208,6 @@ impl Server {
         self.release();
     }
 
-    /// Keeps the docs of offered completions.
     pub(in crate::lsp) fn offer(&mut self, list: u64, docs: Vec<String>) {
         self.offered.push_back((list, docs));
         if self.offered.len() > MAX_COMPLETION_LISTS {
@@ -222,7 +215,6 @@ impl Server {
         }
     }
 
-    /// Returns the docs of an offered completion.
     pub(in crate::lsp) fn offered(&self, list: u64, index: usize) -> Option<String> {
         let offered = self.offered.iter().find(|(number, _)| *number == list);
         offered.and_then(|(_, docs)| docs.get(index)).cloned()

@@ -24,11 +24,9 @@ use crate::{
     workspace::is_about_settings,
 };
 
-/// Maximum size, in bytes, of a document whose kind is determined again at every keystroke.
 pub(super) const MAX_BYTES_PLACED_WHILE_TYPING: usize = 256 * 1024;
 
 impl Server {
-    /// Opens a document.
     pub(in crate::lsp) fn open(&mut self, uri: String, version: i32, text: &str) {
         self.index.rest();
         let text = Text::new(Document::unread(text, ScalarRules::Yaml12));
@@ -49,7 +47,6 @@ impl Server {
         });
     }
 
-    /// Applies edits to a document.
     pub(in crate::lsp) fn change(&mut self, uri: String, version: i32, changes: Vec<Change>) {
         self.in_turn(&uri.clone(), move |server| {
             let encoding = server.world.abilities.encoding;
@@ -109,7 +106,6 @@ impl Server {
         });
     }
 
-    /// Handles a saved document.
     pub(in crate::lsp) fn saved(&mut self, uri: String) {
         self.in_turn(&uri.clone(), move |server| {
             let file = server.world.documents.get(&uri).and_then(|open| Some(open.spec.as_ref()?.place.file));
@@ -148,7 +144,6 @@ impl Server {
         });
     }
 
-    /// Handles files that were created, deleted or changed on the disk.
     pub(in crate::lsp) fn files_watched(&mut self, changes: &[lsp::FileEvent]) {
         let is_recording = |change: &lsp::FileEvent| change.uri.0.contains("/.speclens/");
         if changes.iter().any(is_recording) {
@@ -170,7 +165,6 @@ impl Server {
         self.files_changed(Some(&paths));
     }
 
-    /// Determines what a document is and where it belongs, and then has it analyzed.
     pub(in crate::lsp) fn place(&mut self, uri: &str) {
         self.queues.entry(uri.to_owned()).or_default().is_placing = true;
         let (world, at, uri) = (Arc::clone(&self.world), uri.to_owned(), uri.to_owned());
@@ -190,7 +184,6 @@ impl Server {
         );
     }
 
-    /// Does what waited until it is known what a document is.
     pub(in crate::lsp) fn work_off(&mut self, uri: &str) {
         while let Some(queue) = self.queues.get_mut(uri).filter(|queue| !queue.is_placing) {
             match queue.tasks.pop_front() {
@@ -234,7 +227,6 @@ impl Server {
         }
     }
 
-    /// Returns the results of a suite, which are shared by all its files and kept by an active run.
     pub(in crate::lsp) fn results_of(&self, suite: &SuiteId) -> Arc<Results> {
         let mut open = self.world.documents.iter().filter_map(|(uri, open)| Some((uri, open.spec.as_ref()?)));
         let same = open.find(|(uri, spec)| spec.place.suite(uri) == *suite);
@@ -242,13 +234,11 @@ impl Server {
         known.unwrap_or_default()
     }
 
-    /// Whether an open document is a settings file, which affects every other document.
     pub(in crate::lsp) fn holds_settings(&self, uri: &str) -> bool {
         let spec = self.world.documents.get(uri).and_then(|open| open.spec.as_ref());
         spec.is_some_and(|spec| spec.place.file.is_settings())
     }
 
-    /// Whether a file decides where others belong.
     pub(in crate::lsp) fn decides(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         is_main_name(name) || name == Config::FILE || self.world.scopes.is_main(path)
@@ -298,7 +288,6 @@ impl Server {
         }
     }
 
-    /// Discards what a document read of files that may have changed.
     pub(in crate::lsp) fn forget_files(&mut self, uri: &str) {
         if let Some(open) = self.document_mut(uri) {
             open.files_changed();

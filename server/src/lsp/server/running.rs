@@ -83,7 +83,6 @@ impl Server {
         });
     }
 
-    /// Applies an event of a run, and that its report could not be written.
     pub(in crate::lsp) fn run_event(&mut self, number: u32, event: Event, unwritten: Option<String>) {
         let Some(follower) = self.runs.follower(number) else { return };
         let shown = follower.event(event);
@@ -120,7 +119,6 @@ impl Server {
         }
     }
 
-    /// Shows what follows from an event of a run.
     pub(in crate::lsp) fn show(&mut self, number: u32, plan: &Plan, shows_progress: bool, shown: Shown) {
         if let Some((kind, message)) = shown.message {
             self.show_message(kind, &message);
@@ -147,7 +145,6 @@ impl Server {
         self.runs.cancel(chosen, |uri| self.world.documents.get(uri)?.suite(uri))
     }
 
-    /// Cancels the run whose progress the user dismissed.
     pub(in crate::lsp) fn cancel_by_token(&self, token: &lsp::ProgressToken) {
         self.runs.cancel_by_token(token);
     }

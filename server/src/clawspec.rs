@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, ensure};
 use speclens_runner::{
     event::RunResult,
-    files::lexical,
+    files::{DiskFiles, lexical},
     report::clawspec::{self, DAY_LENGTH, Report, Subject, last_step},
     run::Job,
     write::{self, Readers},
@@ -25,13 +25,10 @@ use speclens_schema::{
     words::slug,
 };
 
-/// The variable that names the directory of reports.
 const VARIABLE: &str = "CLAWSPEC_REPORT_DIR";
 
-/// The default directory of reports.
 const DEFAULT: &str = "reports";
 
-/// The origin of a request for reports, with their directory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ReportRequest<'a> {
     /// Only the settings and the environment: nothing is written unless they name a directory.
@@ -42,7 +39,6 @@ pub(crate) enum ReportRequest<'a> {
     In(&'a Path),
 }
 
-/// Writes the reports of a suite.
 #[derive(Debug)]
 pub(crate) struct Reports {
     job: Job,
@@ -132,7 +128,6 @@ impl Reports {
     }
 }
 
-/// Writes a report under the next free number.
 fn write(report: &Report<'_>, directory: &Path) -> anyhow::Result<()> {
     let cannot = || format!("cannot write a report to {}", directory.display());
     fs::create_dir_all(directory).with_context(cannot)?;
@@ -147,5 +142,33 @@ fn write(report: &Report<'_>, directory: &Path) -> anyhow::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
             result => return result.with_context(|| format!("cannot write {}", path.display())),
         }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct ClawSpecWorkspace {
+    /// The directory of `clawspec.yaml`; without that file, the directory where the search began.
+    pub(super) root: PathBuf,
+    pub(super) settings: Config,
+}
+
+impl ClawSpecWorkspace {
+    pub(super) fn around(start: &Path) -> anyhow::Result<ClawSpecWorkspace> {
+        let start = fs::canonicalize(start).with_context(|| format!("cannot read `{}`", start.display()))?;
+        let has_settings = |directory: &&Path| directory.join(Config::FILE).is_file();
+        let root = start.ancestors().find(has_settings).unwrap_or(&start).to_owned();
+        let settings = workspace::settings(&DiskFiles::new(&root, Config::FILE));
+        Ok(ClawSpecWorkspace { root, settings })
+    }
+
+    pub(super) fn here() -> anyhow::Result<ClawSpecWorkspace> {
+        ClawSpecWorkspace::around(&env::current_dir().context("cannot read the working directory")?)
+    }
+
+    /// Returns the path in force: from the environment, else from the file, else the default. It is relative to the
+    /// root.
+    pub(super) fn path(&self, variable: &str, written: Option<&str>, default: &str) -> PathBuf {
+        let named = env::var(variable).ok().filter(|path| !path.is_empty());
+        self.root.join(named.as_deref().or(written).unwrap_or(default))
     }
 }

@@ -1,8 +1,45 @@
-//! The parts of shell commands: comments, strings, variables, operators, the words that are run.
+//! The parts of shell commands and of regular expressions, and their kinds.
 
 use std::ops::Range;
 
-use super::TokenKind;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenKind {
+    Placeholder,
+    /// Literal characters of a regular expression.
+    Pattern,
+    /// A character class: `[…]`, `\d`, `.`.
+    Class,
+    /// A grouping or separating character: `(…)`, `|`.
+    Group,
+    /// A quantifier: `*`, `{2}`.
+    Quantifier,
+    /// A position between characters: `^`, `\b`.
+    Anchor,
+    Comment,
+    String,
+    Variable,
+    /// An operator that joins commands, or a redirection.
+    Operator,
+    Keyword,
+    Command,
+}
+
+impl TokenKind {
+    pub(crate) const ALL: &'static [TokenKind] = &[
+        TokenKind::Placeholder,
+        TokenKind::Pattern,
+        TokenKind::Class,
+        TokenKind::Group,
+        TokenKind::Quantifier,
+        TokenKind::Anchor,
+        TokenKind::Comment,
+        TokenKind::String,
+        TokenKind::Variable,
+        TokenKind::Operator,
+        TokenKind::Keyword,
+        TokenKind::Command,
+    ];
+}
 
 /// Maximum nesting of substitutions; deeper ones are not parsed.
 const MAX_DEPTH: usize = 32;
@@ -13,7 +50,7 @@ const KEYWORDS: &[&str] =
 
 /// Returns the parts of a command, from left to right; a part may be nested in an earlier one, such as a variable in a
 /// string.
-pub(crate) fn parts(command: &str) -> Vec<(Range<usize>, TokenKind)> {
+pub(super) fn of_command(command: &str) -> Vec<(Range<usize>, TokenKind)> {
     let mut scanner = Scanner { text: command, at: 0, parts: Vec::new(), heredocs: Vec::new() };
     while scanner.at < command.len() {
         scanner.commands(0);
@@ -129,7 +166,6 @@ impl Scanner<'_> {
         false
     }
 
-    /// Reads a string in double quotes with its substitutions.
     fn string(&mut self, depth: usize) {
         let from = self.at;
         let own = self.parts.len();
@@ -151,7 +187,6 @@ impl Scanner<'_> {
         self.parts.insert(own, (from..self.at, TokenKind::String));
     }
 
-    /// Reads `$name`, `${…}`, `$(…)`, `$?`.
     fn variable(&mut self, depth: usize) {
         let from = self.at;
         self.at += 1;
@@ -184,7 +219,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads `<`, `>>`, `2>&1`, `<<END`.
     fn redirect(&mut self) {
         let from = self.at;
         let rest = &self.text[from..];
@@ -203,7 +237,6 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads the texts that follow a line with `<<END`.
     fn heredocs(&mut self) {
         for end in std::mem::take(&mut self.heredocs) {
             let from = self.at;
@@ -223,6 +256,100 @@ impl Scanner<'_> {
 fn is_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && word.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// Returns the parts of a pattern from left to right, without gaps. An invalid pattern has parts as well.
+pub(crate) fn of_pattern(pattern: &str) -> Vec<(Range<usize>, TokenKind)> {
+    let mut parts: Vec<(Range<usize>, TokenKind)> = Vec::new();
+    let mut at = 0;
+    while let Some(letter) = pattern[at..].chars().next() {
+        let (length, kind) = part(&pattern[at..], letter);
+        parts.push((at..at + length, kind));
+        at += length;
+    }
+    parts
+}
+
+fn part(text: &str, first: char) -> (usize, TokenKind) {
+    match first {
+        '\\' => escape(text),
+        '[' => (class_length(text), TokenKind::Class),
+        '.' => (1, TokenKind::Class),
+        '(' => (group_length(text), TokenKind::Group),
+        ')' | '|' => (1, TokenKind::Group),
+        '^' | '$' => (1, TokenKind::Anchor),
+        '*' | '+' | '?' => (1 + usize::from(text[1..].starts_with(['?', '+'])), TokenKind::Quantifier),
+        '{' => match counted_length(text) {
+            Some(length) => (length + usize::from(text[length..].starts_with(['?', '+'])), TokenKind::Quantifier),
+            None => (1, TokenKind::Pattern),
+        },
+        other => (other.len_utf8(), TokenKind::Pattern),
+    }
+}
+
+fn escape(text: &str) -> (usize, TokenKind) {
+    let Some(letter) = text[1..].chars().next() else { return (1, TokenKind::Pattern) };
+    let length = 1 + letter.len_utf8();
+    let until = |close: char| {
+        let name = text[length + 1..].find(|letter| !is_in_name(letter)).map_or(text.len(), |end| length + 1 + end);
+        if text[name..].starts_with(close) { name + 1 } else { length }
+    };
+    match letter {
+        'd' | 'D' | 'w' | 'W' | 's' | 'S' => (length, TokenKind::Class),
+        'p' | 'P' if text[length..].starts_with('{') => (until('}'), TokenKind::Class),
+        'b' | 'B' | 'A' | 'Z' | 'z' => (length, TokenKind::Anchor),
+        'k' if text[length..].starts_with('<') => (until('>'), TokenKind::Group),
+        '1'..='9' => (length, TokenKind::Group),
+        _ => (length, TokenKind::Pattern),
+    }
+}
+
+/// Returns the length of `[…]`; that of the rest if it is not closed.
+pub(crate) fn class_length(text: &str) -> usize {
+    let mut letters = text.char_indices().skip(1).peekable();
+    if letters.peek().is_some_and(|(_, letter)| *letter == '^') {
+        letters.next();
+    }
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            ']' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Returns the length of `(`, `(?:`, `(?<name>` and the like.
+pub(crate) fn group_length(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("(?") else { return 1 };
+    let named = |rest: &str| {
+        let name = rest.find('<')? + 1;
+        let end = name + rest[name..].find(|letter| !is_in_name(letter))?;
+        rest[end..].starts_with('>').then_some(end + 1)
+    };
+    let looks = ["<=", "<!", "=", "!", ":", ">"].into_iter().find(|look| rest.starts_with(look)).map(str::len);
+    let flags = || {
+        let letters = rest.find(|letter: char| !(letter.is_ascii_alphabetic() || letter == '-'))?;
+        (letters > 0 && rest[letters..].starts_with([':', ')'])).then_some(letters + 1)
+    };
+    let is_named = rest.starts_with('<') || rest.starts_with("P<");
+    2 + looks.or_else(|| is_named.then(|| named(rest)).flatten()).or_else(flags).unwrap_or(0)
+}
+
+pub(crate) fn counted_length(text: &str) -> Option<usize> {
+    let end = 1 + text[1..].find(|letter: char| !matches!(letter, ',' | '0'..='9'))?;
+    if !text[end..].starts_with('}') {
+        return None;
+    }
+    let inner = &text[1..end];
+    let (least, most) = inner.split_once(',').unwrap_or((inner, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number(least) && is_number(most) && !(least.is_empty() && most.is_empty())).then_some(end + 1)
+}
+
+fn is_in_name(letter: char) -> bool {
+    letter.is_alphanumeric() || matches!(letter, '_' | '=')
 }
 
 #[cfg(test)]
@@ -247,7 +374,7 @@ mod tests {
         ];
         let shown = commands.map(|command| {
             let mut marks = vec![' '; command.len()];
-            for (range, kind) in parts(command) {
+            for (range, kind) in of_command(command) {
                 let mark = match kind {
                     TokenKind::Comment => '#',
                     TokenKind::String => 's',
@@ -290,9 +417,61 @@ mod tests {
     #[test]
     fn deep_nesting_ends() {
         let command = "$(".repeat(100_000);
-        assert!(parts(&command).len() >= MAX_DEPTH);
-        parts(&"\"$(".repeat(100_000));
-        parts(&"${".repeat(100_000));
-        parts(&"a <<b\n".repeat(10_000));
+        assert!(of_command(&command).len() >= MAX_DEPTH);
+        of_command(&"\"$(".repeat(100_000));
+        of_command(&"${".repeat(100_000));
+        of_command(&"a <<b\n".repeat(10_000));
+    }
+
+    #[test]
+    fn a_pattern_has_parts() {
+        let patterns = [
+            r"^git (push|pull)$", r"a\d+\.[^\]x]{2,3}?b*", r"(?<id>\w)\k<id>(?:x)(?i)y", r"(?P<id>x)(?=a)(?<!b)",
+            r"a{b}{,}\", "ä😀+", "[open", "(?", "{", "",
+        ];
+        let shown = patterns.map(|pattern| {
+            let marks = of_pattern(pattern).into_iter().flat_map(|(range, kind)| {
+                let mark = match kind {
+                    TokenKind::Class => 'c',
+                    TokenKind::Group => 'g',
+                    TokenKind::Quantifier => 'q',
+                    TokenKind::Anchor => 'a',
+                    TokenKind::Pattern => '.',
+                    other => panic!("{other:?} in a pattern"),
+                };
+                std::iter::repeat_n(mark, pattern[range].chars().count())
+            });
+            format!("{pattern}\n{}\n", marks.collect::<String>())
+        });
+        expect![[r#"
+            ^git (push|pull)$
+            a....g....g....ga
+            a\d+\.[^\]x]{2,3}?b*
+            .ccq..ccccccqqqqqq.q
+            (?<id>\w)\k<id>(?:x)(?i)y
+            ggggggccgggggggggg.ggggg.
+            (?P<id>x)(?=a)(?<!b)
+            ggggggg.gggg.ggggg.g
+            a{b}{,}\
+            ........
+            ä😀+
+            ..q
+            [open
+            ccccc
+            (?
+            gg
+            {
+            .
+
+
+        "#]]
+        .assert_eq(&shown.concat());
+    }
+
+    #[test]
+    fn long_patterns_take_no_time() {
+        for part in ["(?<a", "\\p{L", "{1", "[a", "(", "\\"] {
+            assert!(!of_pattern(&part.repeat(100_000)).is_empty());
+        }
     }
 }
