@@ -6,7 +6,7 @@ use std::{collections::HashMap, fmt::Write};
 use crate::{
     format::Dialect,
     json_schema::SpecFile,
-    problem::{Code, example::examples},
+    problem::{Code, examples},
     shape::{Field, Need, Shape, Type, Word, show},
     template_syntax::syntaxes,
     words::sentence,

@@ -12,14 +12,8 @@ use crate::{
     json_schema::generate,
     problem::{Code, Severity},
     spec_file::{DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile},
-    words::{Name, SecretPattern, Url},
+    words::{FilePath, Name, SecretPattern, Url},
 };
-
-mod gateway;
-mod traces;
-
-pub use gateway::{GatewaySettings, Shortfall};
-pub use traces::TraceSources;
 
 /// The settings of a workspace: `speclens.yaml` at its root.
 ///
@@ -338,4 +332,84 @@ fn schema(file: SpecFile) -> Value {
     let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     schema["properties"]["severity"]["propertyNames"] = json!({ "enum": codes });
     schema
+}
+
+/// Sources of traces in addition to Opik in `clawspec.yaml`.
+///
+/// ```yaml
+/// clawspec:
+///   traces:
+///     port: 4318
+/// ```
+///
+/// Without any of these, and without Opik, assertions about traces are skipped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TraceSources {
+    /// Local port where a run receives OpenTelemetry traces, logs and metrics over HTTP.
+    ///
+    /// The port is open on `127.0.0.1` during a run. Set the gateway's exporter to `http://127.0.0.1:PORT`; programs
+    /// started by a run get the address in `OTEL_EXPORTER_OTLP_ENDPOINT`. With 0, the run uses a free port, which only
+    /// those programs know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 65535), extend("examples" = [4318]))]
+    pub port: Option<u16>,
+    /// Trace files, and patterns of trace files.
+    ///
+    /// Files with OTLP/JSON as written by collectors and exporters, or with Opik spans.
+    ///
+    /// Paths are relative to this file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("items" = { "type": "string", "minLength": 1, "x-file": "any", "x-glob": true }, "examples" = [["traces/*.jsonl"]]))]
+    pub files: Vec<String>,
+}
+
+/// Settings of ClawSpec runs that `clawspec.yaml` does not have.
+///
+/// ```yaml
+/// clawspec:
+///   thresholds: warn
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GatewaySettings {
+    /// Outcome of an assertion with a score below its threshold.
+    ///
+    /// `artifact_matches_golden`, `llm_judge` and `agent_identity_consistent` have a threshold. ClawSpec only warns, so
+    /// its runs pass with any score.
+    pub thresholds: Shortfall,
+    /// Sources of traces in addition to Opik in `clawspec.yaml`.
+    pub traces: TraceSources,
+    /// Scripted gateway that replaces the real one.
+    ///
+    /// The path of a file `NAME.gateway.yaml`, relative to this file. A run starts the gateway on a free port and stops
+    /// it afterwards. It replaces `gateway_base_url` and `gateway_log_pattern` of `clawspec.yaml`, and the `openclaw`
+    /// program. The spans that it sends are the trace of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-file" = "gateway", "examples" = ["demo.gateway.yaml"]))]
+    pub gateway: Option<FilePath>,
+    /// Whether runs in an editor write reports in ClawSpec's format.
+    ///
+    /// The reports go to the same directory as those of `speclens run`: `report_dir` of `clawspec.yaml`,
+    /// `CLAWSPEC_REPORT_DIR`, or `reports`. By default, editors write none, because every run of a single scenario
+    /// would add a report.
+    pub editor_reports: bool,
+}
+
+impl GatewaySettings {
+    /// Whether there is a source of traces besides those in `clawspec.yaml`.
+    pub(crate) fn has_traces(&self) -> bool {
+        self.traces != TraceSources::default() || self.gateway.is_some()
+    }
+}
+
+/// Outcome of an assertion with a score below its threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Shortfall {
+    /// The assertion fails.
+    #[default]
+    Fail,
+    /// The assertion warns, as in ClawSpec: the exit status stays 0.
+    Warn,
 }

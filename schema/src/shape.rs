@@ -5,13 +5,11 @@
 //! [`Shape::values`] the allowed values of a scalar, [`Shape::word`] the meaning of a string. No field of a
 //! format is named here: a new field only needs its type.
 
-mod branches;
 mod condition;
 mod key_paths;
 mod keywords;
 mod labels;
 mod names;
-mod written;
 
 use std::{
     cell::RefCell,
@@ -36,8 +34,6 @@ pub use key_paths::{all_keys, place_of, places_of};
 pub(crate) use keywords::Compared;
 pub use keywords::Word;
 pub use names::{Advice, OtherName};
-pub(crate) use written::choice_label;
-pub use written::{scalar, show};
 
 type Keywords = Map<String, Value>;
 
@@ -179,7 +175,7 @@ impl Shape {
     fn of_parts(root: &'static Value, own: Arc<[&'static Keywords]>, node: Option<NodeRef<'_>>) -> Shape {
         /// Maximum number of branches, for safety: our schemas have no circular ones.
         const LIMIT: usize = 256;
-        if own.iter().all(|part| branches::of(part).is_empty()) {
+        if own.iter().all(|part| of(part).is_empty()) {
             return Shape { root, parts: Arc::clone(&own), own };
         }
         let mut parts = own.to_vec();
@@ -187,7 +183,7 @@ impl Shape {
         while next < parts.len().min(LIMIT) {
             let part = parts[next];
             next += 1;
-            for branch in branches::of(part).iter() {
+            for branch in of(part).iter() {
                 let holds = node.is_some_and(|node| branch.holds(node, &mut tag));
                 let chosen = if holds { branch.then } else { branch.otherwise };
                 if let Some(schema) = chosen {
@@ -200,7 +196,7 @@ impl Shape {
 
     /// Returns the same schema, with branches chosen by a node.
     pub fn at(&self, node: Option<NodeRef<'_>>) -> Shape {
-        if self.own.iter().all(|part| branches::of(part).is_empty()) {
+        if self.own.iter().all(|part| of(part).is_empty()) {
             return self.clone();
         }
         Shape::of_parts(self.root, Arc::clone(&self.own), node)
@@ -217,7 +213,7 @@ impl Shape {
 
     fn read_variants(&self) -> Vec<Variant> {
         let mut variants = Vec::new();
-        let branches = self.own.iter().copied().flat_map(|part| branches::of(part).to_vec());
+        let branches = self.own.iter().copied().flat_map(|part| of(part).to_vec());
         for branch in branches.filter(|branch| !branch.is_about_null()) {
             for (schema, tag) in [(branch.then, branch.tag), (branch.otherwise, None)] {
                 let Some(schema) = schema else { continue };
@@ -512,6 +508,107 @@ fn choices_of(part: &'static Keywords) -> Vec<Choice> {
         branch.get("const").map(|value| Choice { value, docs })
     });
     listed.chain(documented).collect()
+}
+
+/// Returns a number without trailing zeros.
+fn plain(value: &Value) -> String {
+    match value.as_f64() {
+        Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
+        _ => value.to_string(),
+    }
+}
+
+/// Returns a value as YAML in flow style.
+pub fn show(value: &Value) -> String {
+    match value {
+        Value::String(text) => scalar(text),
+        Value::Number(_) => plain(value),
+        Value::Array(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Value::Object(members) if members.is_empty() => "{}".to_owned(),
+        Value::Object(members) => {
+            let members: Vec<String> =
+                members.iter().map(|(key, value)| format!("{}: {}", scalar(key), show(value))).collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        Value::Null | Value::Bool(_) => value.to_string(),
+    }
+}
+
+/// Returns an allowed value for a message. `off` is shown without the quotes that only YAML 1.1 requires: no ClawSpec
+/// field has it.
+pub(crate) fn choice_label(value: &Value) -> String {
+    match value.as_str() {
+        Some(off @ "off") => off.to_owned(),
+        Some(_) | None => show(value),
+    }
+}
+
+/// Returns a string as YAML: plain if every YAML version reads it as a string, otherwise in double quotes.
+pub fn scalar(text: &str) -> String {
+    let plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./ ".contains(letter))
+        && !text.ends_with(' ')
+        && !["true", "false", "yes", "no", "on", "off", "null", "y", "n"].contains(&text.to_lowercase().as_str());
+    if plain { text.to_owned() } else { Value::from(text).to_string() }
+}
+
+/// An `if` with its branches.
+#[derive(Clone, Copy, Debug)]
+struct Branch {
+    condition: &'static Value,
+    /// Key and value that the condition requires.
+    tag: Option<(&'static str, &'static str)>,
+    /// Schema that applies if the condition holds.
+    then: Option<&'static Value>,
+    /// Schema that applies if the condition does not hold.
+    otherwise: Option<&'static Value>,
+}
+
+/// Key of the last lookup, and its text. Nearly all conditions test the same key.
+type Tag<'d> = Option<(&'static str, Option<Option<&'d str>>)>;
+
+impl Branch {
+    fn of(conditional: &'static Keywords) -> Option<Branch> {
+        let condition = conditional.get("if")?;
+        let (then, otherwise) = (conditional.get("then"), conditional.get("else"));
+        Some(Branch { condition, tag: tag_of(condition), then, otherwise })
+    }
+
+    /// Whether it only allows null, which is not a separate form.
+    fn is_about_null(&self) -> bool {
+        self.condition.get("type").and_then(Value::as_str) == Some("null")
+    }
+
+    fn holds<'d>(&self, node: NodeRef<'d>, known: &mut Tag<'d>) -> bool {
+        if let Some((key, wanted)) = self.tag {
+            let found = match known {
+                Some((last, found)) if *last == key => *found,
+                _ => known.insert((key, node.get(key).map(NodeRef::as_str))).1,
+            };
+            if found.is_some_and(|text| text != Some(wanted)) {
+                return false;
+            }
+        }
+        holds(self.condition, node)
+    }
+}
+
+/// Returns the branches of a schema: its own, and those in its `allOf`. Cached, because some schemas have dozens, and
+/// they are queried at every node.
+fn of(part: &'static Keywords) -> Rc<[Branch]> {
+    thread_local! {
+        static KNOWN: RefCell<FxHashMap<*const Keywords, Rc<[Branch]>>> = RefCell::default();
+    }
+    let read = || {
+        let all = part.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+        std::iter::once(part).chain(all).filter_map(Branch::of).collect()
+    };
+    KNOWN.with_borrow_mut(|known| Rc::clone(known.entry(std::ptr::from_ref(part)).or_insert_with(read)))
+}
+
+fn tag_of(condition: &'static Value) -> Option<(&'static str, &'static str)> {
+    let properties = condition.get("properties")?.as_object()?;
+    properties.iter().find_map(|(name, schema)| Some((name.as_str(), schema.get("const")?.as_str()?)))
 }
 
 #[cfg(test)]

@@ -16,8 +16,7 @@ use crate::{
         contradiction, invalid_path, invalid_pattern, invalid_value, missing_file, missing_variable, pasted_secret,
         placeholder, shell_quoting,
         suspicious_pattern::{self, compared, escape, literal},
-        syntax::tab,
-        unknown_reference, unquoted_template,
+        syntax, unknown_reference, unquoted_template,
         wrong_type::missing_space,
     },
     shape::{Shape, Word},
@@ -45,7 +44,7 @@ pub(crate) fn check(
         if value.is_own() {
             missing_space::check(value, report);
             escape::check(value, report);
-            tab::check(value, report);
+            syntax::check(value, report);
         }
         if let Some(format) = format.filter(|_| value.may_mean) {
             declared::check(value, format, files, report);

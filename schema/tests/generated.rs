@@ -11,7 +11,7 @@ use speclens_schema::{
     format::Dialect,
     json_schema::SpecFile,
     kind::{self, Named},
-    problem::{Code, Fix, Problem, example::Example},
+    problem::{Code, Example, Fix, Problem},
     reference::reference,
 };
 

@@ -4,12 +4,13 @@ use std::{collections::BTreeMap, ops::Range};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Analyzer, aliases, directives, facts, levels::Levels, ranges::Ranges};
 use crate::{
+    analysis::{Analyzer, aliases, directives, facts, ranges::Ranges},
     directive::{self, Allowance},
     document::{Document, Fault, is_foreign_blank},
     faults,
-    problem::{Applicability, Code, Edit, Fix, Problem, Severity, Subject},
+    format::Dialect,
+    problem::{Applicability, Code, Edit, Fix, Problem, SettingsCondition, Severity, Subject},
     settings::Settings,
 };
 
@@ -153,5 +154,37 @@ fn one_remedy_for_a_line(problems: &mut [Problem], document: &Document) {
             problem.fixes.clear();
             problem.help.get_or_insert_with(|| "indent it under the key that it belongs to".to_owned());
         }
+    }
+}
+
+/// Decides which problems are reported, and with which severity.
+struct Levels<'s> {
+    settings: &'s Settings,
+    dialect: Option<Dialect>,
+    /// Whether the document is in a directory.
+    is_saved: bool,
+}
+
+impl<'s> Levels<'s> {
+    fn of(analyzer: &Analyzer, settings: &'s Settings) -> Levels<'s> {
+        Levels { settings, dialect: analyzer.file.dialect(), is_saved: analyzer.is_saved }
+    }
+
+    /// Whether a problem does not apply to the location of the document or to its readers.
+    fn is_of_no_concern(&self, problem: &Problem) -> bool {
+        let is_met = problem.only_with.is_none_or(|condition| match condition {
+            SettingsCondition::Compat => self.settings.has_to_be_read(self.dialect),
+            SettingsCondition::NoJudge => self.settings.judge.is_none(),
+            SettingsCondition::Traces => self.settings.gateway.has_traces(),
+            SettingsCondition::NoTraces => !self.settings.gateway.has_traces(),
+        });
+        !is_met || (!self.is_saved && problem.code == Code::MissingFile)
+    }
+
+    /// Sets the severity of a problem from the settings. Returns whether it is reported.
+    fn adjust(&self, problem: &mut Problem) -> bool {
+        let severity = self.settings.severity_in(self.dialect, problem.code, problem.severity);
+        problem.severity = severity.unwrap_or(problem.severity);
+        severity.is_some()
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn report(root: NodeRef<'_>, report: &mut Report) {
         return;
     }
     let runs: Vec<LintNode<'_>> = items(root.get("runs"));
-    collision::shadowed::check_runs(&runs, report);
+    collision::check_runs(&runs, report);
     let agents: Vec<&str> = runs.iter().filter_map(|run| run.find(&["when", "agent"])?.node.as_str()).collect();
     for run in &runs {
         if let Some(skill) = run.find(&["when", "skill"]) {
@@ -30,7 +30,7 @@ pub(crate) fn report(root: NodeRef<'_>, report: &mut Report) {
         }
     }
     if let Some(scores) = root.get("scores").filter(LintNode::is_list) {
-        collision::shadowed::check_scores(&scores, report);
+        collision::check_scores(&scores, report);
     }
 }
 

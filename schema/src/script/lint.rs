@@ -29,7 +29,7 @@ pub(crate) fn report(root: NodeRef<'_>, files: &dyn Files, report: &mut Report) 
         no_effect::script::check_turns(&turns, suite.is_some(), report);
     }
     if let Some(answers) = root.get("answers").filter(LintNode::is_list) {
-        collision::shadowed::check_answers(&answers, report);
+        collision::check_answers(&answers, report);
         missing_field::script::check_answers(&answers, report);
         no_effect::script::check_answers(&answers, report);
     }

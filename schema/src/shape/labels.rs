@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Shape, Type, Word, choice_label, written::plain};
+use crate::shape::{Shape, Type, Word, choice_label, plain};
 
 impl Shape {
     /// Returns the bounds of a number or length in words; `None` if there are none.
