@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::{
     document::{NodeRef, quoted},
     problem::Edit,
-    shape::scalar,
+    quoting::scalar,
 };
 
 use nodes::{can_change_value, is_own, one_line, sorted, source};

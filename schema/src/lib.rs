@@ -47,6 +47,7 @@ pub mod names;
 mod new_file;
 pub(crate) mod pattern;
 pub mod problem;
+pub mod quoting;
 pub mod reference;
 pub mod relations;
 pub(crate) mod rules;

@@ -7,7 +7,8 @@ use crate::{
     format::Dialect,
     json_schema::SpecFile,
     problem::{Code, examples},
-    shape::{Field, Need, Shape, Type, Word, show},
+    quoting::show,
+    shape::{Field, Need, Shape, Type, Word},
     template_syntax::syntaxes,
     words::sentence,
 };

@@ -4,6 +4,7 @@ mod baseline;
 mod check;
 mod coverage;
 mod discover;
+mod exit_code;
 mod explain;
 mod fix;
 mod init;
@@ -33,7 +34,7 @@ use tracing_subscriber::{
 
 use crate::{lsp::End, threads};
 
-pub(crate) use output::{FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED};
+pub(crate) use exit_code::{FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED};
 
 /// Environment variable with the log level: `error`, `warn`, `info`, `debug` or `trace`.
 const LOG_VARIABLE: &str = "SPECLENS_LOG";
@@ -94,7 +95,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             output::complain(&error);
-            if error.is::<threads::Refused>() { INCONCLUSIVE } else { INVALID }
+            exit_code::of_error(&error)
         }
     };
     let code = match threads::start("main", work) {

@@ -6,7 +6,7 @@ use speclens_schema::{
     dialect::clawspec::stages::StageHandoff,
     evidence::{Answer, Evidence},
     judge::Judged,
-    shape::scalar,
+    quoting::scalar,
     suite::{Action, Case, Claim, Phase, TriggerKind},
     verdict::{Handover, Status},
     words::slug,

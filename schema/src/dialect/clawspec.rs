@@ -48,7 +48,7 @@ use crate::{
     walk::Value,
 };
 
-use rules::{contract, keys, stale_files, unknown_type, yaml};
+use rules::{contract, stale_files, unknown_key, unknown_type, yaml};
 
 pub(crate) struct ClawSpec;
 
@@ -163,7 +163,7 @@ impl Format for ClawSpec {
     }
 
     fn explain(&self, context: &Context<'_>, finding: Finding) -> Finding {
-        keys::explain(context, finding)
+        unknown_key::explain(context, finding)
     }
 
     fn knows(&self, fault: &Fault, document: &Document) -> bool {
@@ -214,7 +214,7 @@ impl Format for ClawSpec {
     }
 
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
-        keys::fix_across(root, problems);
+        unknown_key::fix_across(root, problems);
         stale_files::fix_across(root, problems);
     }
 

@@ -3,7 +3,7 @@
 use crate::{
     document::{EntryRef, NodeRef, Shape, Style},
     problem::Edit,
-    shape::scalar,
+    quoting::scalar,
 };
 
 use super::lines::{dash_of, next_line, shifted, span};

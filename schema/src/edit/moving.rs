@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{
     document::{EntryRef, NodeRef, Shape, Style},
     problem::Edit,
-    shape::scalar,
+    quoting::scalar,
 };
 
 use super::{

@@ -4,7 +4,7 @@ use crate::{
     finding::Finding,
     problem::{Code, Severity},
     rules::wrong_type::as_mapping,
-    shape::{self, Shape, Type},
+    shape::{Shape, Type},
     validate::{Context, as_fragment, with_article},
     words::listed,
 };
@@ -21,8 +21,8 @@ pub(crate) fn in_settings(context: &Context<'_>, finding: Finding) -> Finding {
 }
 
 fn what_to_write(shape: &Shape) -> String {
-    let values: Vec<String> = shape.values().iter().map(|choice| shape::choice_label(choice.value)).collect();
-    let example = shape.examples().first().map(|example| format!(", such as `{}`", shape::show(example)));
+    let values: Vec<String> = shape.values().iter().map(|choice| crate::quoting::choice_label(choice.value)).collect();
+    let example = shape.examples().first().map(|example| format!(", such as `{}`", crate::quoting::show(example)));
     let example = example.unwrap_or_default();
     let expected = match shape.kind() {
         _ if !values.is_empty() => listed(values.iter().map(String::as_str)),

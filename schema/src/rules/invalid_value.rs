@@ -58,7 +58,7 @@ pub(crate) fn wrong_form(context: &Context<'_>, at: Pointer) -> Finding {
             let has_article = ["a ", "an ", "the "].iter().any(|article| summary.starts_with(article));
             let summary = if has_article { summary } else { format!("the {summary}") };
             let examples = shape.as_ref().map(Shape::examples).unwrap_or_default();
-            let example = examples.first().map(|example| format!(", such as `{}`", shape::show(example)));
+            let example = examples.first().map(|example| format!(", such as `{}`", crate::quoting::show(example)));
             MessageParts::new(format!("expected {summary}{}, found {}", example.unwrap_or_default(), found()))
         }
     };
@@ -88,7 +88,7 @@ fn not_allowed(node: Option<NodeRef<'_>>, shape: Option<&Shape>, place: &str, at
         return MessageParts::new("this value is not allowed here");
     };
     let choices = shape.values();
-    let names: Vec<String> = choices.iter().map(|choice| shape::choice_label(choice.value)).collect();
+    let names: Vec<String> = choices.iter().map(|choice| crate::quoting::choice_label(choice.value)).collect();
     let names = listed(names.iter().map(String::as_str));
     let is_version = shape.summary().is_some_and(|summary| summary.to_lowercase().contains("version"));
     let mut words =
@@ -98,14 +98,18 @@ fn not_allowed(node: Option<NodeRef<'_>>, shape: Option<&Shape>, place: &str, at
         });
     if let Some((value, is_same)) = node.as_str().and_then(|text| shape.value_called(text)) {
         let fix = if is_same { Fix::safe } else { Fix::guess };
-        return words.remedy(format!("change it to `{value}`"), fix, edit::rewrite(node, shape::scalar(value)));
+        return words.remedy(
+            format!("change it to `{value}`"),
+            fix,
+            edit::rewrite(node, crate::quoting::scalar(value)),
+        );
     }
     if let Some(near) = fix::nearest_choice(node, &choices) {
         let sure = node
             .text()
             .is_some_and(|text| is_surely(text, near, choices.iter().filter_map(|choice| choice.value.as_str())));
         let fix = if sure { Fix::safe } else { Fix::guess };
-        let edits = edit::rewrite(node, shape::scalar(near));
+        let edits = edit::rewrite(node, crate::quoting::scalar(near));
         return words.remedy(format!("change it to `{near}`"), fix, edits);
     }
     if let Some(written) = node.as_str() {
@@ -115,7 +119,7 @@ fn not_allowed(node: Option<NodeRef<'_>>, shape: Option<&Shape>, place: &str, at
     }
     match choices.as_slice() {
         [only] => {
-            let text = shape::show(only.value);
+            let text = crate::quoting::show(only.value);
             let edits = edit::rewrite(node, text.clone());
             words.remedy(format!("change it to `{text}`"), Fix::guess, edits)
         }
@@ -129,5 +133,5 @@ fn described_as(word: &str, choices: &[shape::Choice]) -> Option<String> {
         |docs: &str| docs.split(|letter: char| !letter.is_alphabetic()).any(|it| it.eq_ignore_ascii_case(word));
     let mut described = choices.iter().filter_map(|choice| Some((choice, choice.docs.filter(|docs| describes(docs))?)));
     let ((choice, docs), None) = (described.next()?, described.next()) else { return None };
-    Some(format!("write `{}` ({})", shape::show(choice.value), as_fragment(docs)))
+    Some(format!("write `{}` ({})", crate::quoting::show(choice.value), as_fragment(docs)))
 }

@@ -7,8 +7,8 @@ use crate::{
     lint_node::LintNode,
     new_file::{self, Template},
     problem::{Code, Fix, Severity},
+    quoting::scalar,
     rules::invalid_path,
-    shape::scalar,
     walk::Value,
     words::nearest_file,
 };

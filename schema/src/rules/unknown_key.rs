@@ -14,7 +14,8 @@ use crate::{
     key_path::KeyPath,
     lint_node::{LintNode, head},
     problem::{Code, Edit, Fix, Severity},
-    shape::{self, Advice, Need, Shape, Type, Word, scalar},
+    quoting::scalar,
+    shape::{self, Advice, Need, Shape, Type, Word},
     validate::{
         Context, Mapping, could_hold,
         fix::{self, Reshaped},

@@ -6,7 +6,7 @@ use crate::{
     finding::{Finding, MessageParts},
     lint_node::place,
     problem::{Code, Fix},
-    shape::{self, Need, Shape, Type},
+    shape::{Need, Shape, Type},
     validate::{Context, describe, fix, unit, with_article},
 };
 
@@ -212,7 +212,7 @@ impl WrongType {
             }
             (Type::Text, NodeShape::Scalar) => {
                 if let [only] = shape.values().as_slice() {
-                    fix = fix::written(node, shape::show(only.value), Fix::guess);
+                    fix = fix::written(node, crate::quoting::show(only.value), Fix::guess);
                 }
             }
             _ => {}

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use crate::shape::{Shape, Type, Word, choice_label, plain};
+use crate::{
+    quoting::{choice_label, plain},
+    shape::{Shape, Type, Word},
+};
 
 impl Shape {
     /// Returns the bounds of a number or length in words; `None` if there are none.

@@ -40,7 +40,7 @@ fn types_are_explained_in_words() {
 fn a_choice_has_its_own_docs() {
     let values = find("/tests/0/expect/baseline/drift/method").values();
     assert_eq!(
-        values.iter().map(|choice| show(choice.value)).collect::<Vec<_>>(),
+        values.iter().map(|choice| crate::quoting::show(choice.value)).collect::<Vec<_>>(),
         ["judge", "embedding", "field-diff"]
     );
     assert!(values.iter().all(|choice| choice.docs.is_some()));
@@ -105,6 +105,6 @@ fn settings_offer_every_code() {
 #[test]
 fn texts_are_quoted_where_yaml_could_read_something_else() {
     for (text, shown) in [("a b", "a b"), ("yes", "\"yes\""), ("1", "\"1\""), ("a: b", "\"a: b\""), ("", "\"\"")] {
-        assert_eq!(scalar(text), shown);
+        assert_eq!(crate::quoting::scalar(text), shown);
     }
 }

@@ -6,7 +6,8 @@ use crate::{
     document::{NodeRef, Scalar, Shape as NodeShape, Style},
     edit,
     problem::{Edit, Fix},
-    shape::{self, Field, Need, Shape, Type, Word, scalar, show},
+    quoting::{scalar, show},
+    shape::{self, Field, Need, Shape, Type, Word},
 };
 
 pub(crate) fn rename_title(name: &str) -> String {

@@ -10,7 +10,7 @@ use speclens_schema::{
     format::Dialect,
     json_schema::SpecFile,
     key_path::KeyPath,
-    problem::{Code, example::examples},
+    problem::{Code, examples},
     shape::{self, Field, Need, Shape},
     template_syntax::syntaxes,
     verdict::{FailureCode, Status},
@@ -277,7 +277,7 @@ fn page(field: &Field) -> FieldPage {
     });
     // A mapping of defaults only says that the field may be omitted.
     if let Some(default) = shape.default().filter(|default| !default.is_object()) {
-        facts.push(format!("default {}", shape::show(default)));
+        facts.push(format!("default {}", speclens_schema::quoting::show(default)));
     }
     let own = shape.docs().into_iter().flat_map(paragraphs);
     // The first sentence about the type says what the field is.
@@ -291,7 +291,7 @@ fn page(field: &Field) -> FieldPage {
     let mut members = String::new();
     for choice in shape.values() {
         if let Some(docs) = choice.docs {
-            let _ = writeln!(members, "  {}: {docs}", shape::show(choice.value));
+            let _ = writeln!(members, "  {}: {docs}", speclens_schema::quoting::show(choice.value));
         }
     }
     let names: Vec<&str> = shape.fields(None).into_iter().map(|field| field.name).collect();

@@ -32,9 +32,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     clawspec::ReportRequest,
     cli::{
-        FAILED, INCONCLUSIVE, INTERRUPTED, INVALID, PASSED,
+        INCONCLUSIVE, INTERRUPTED, INVALID, PASSED,
         discover::Wanted,
-        levels,
+        exit_code, levels,
         load::{self, Loaded},
         output, select,
     },
@@ -239,7 +239,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
     lost |= !write(&targets, &reports, &failures, content);
-    let code = if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code(&reports, cancelled) };
+    let code =
+        if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code::of_run(&reports, cancelled) };
     let code = if code == PASSED { unjudged } else { code };
     // They may be large, and the end of the process frees them at once.
     std::mem::forget(reports);
@@ -256,7 +257,7 @@ fn dry_run(
 ) -> anyhow::Result<u8> {
     let checked: Vec<_> = described.iter().map(|chosen| runtime.block_on(chosen.checked(cancel.clone()))).collect();
     output::print(&dry::describe(described, &checked, &args.models, &args.help_modes))?;
-    let code = checked.iter().flatten().map(|result| result_code(result)).max().unwrap_or(PASSED);
+    let code = checked.iter().flatten().map(|result| exit_code::of_suite(result)).max().unwrap_or(PASSED);
     Ok(match is_refused {
         _ if cancel.is_cancelled() => INTERRUPTED,
         true => INVALID,
@@ -383,29 +384,6 @@ pub(super) async fn run(
     // The events end with the run.
     let _ = shown.await;
     result
-}
-
-fn result_code(result: &SuiteResult) -> u8 {
-    match (result.failed, result.inconclusive) {
-        (true, _) => FAILED,
-        (false, true) => INCONCLUSIVE,
-        (false, false) => PASSED,
-    }
-}
-
-pub(super) fn exit_code(reports: &[SuiteReport], cancelled: bool) -> u8 {
-    let results = || reports.iter().filter_map(|report| report.result.as_ref());
-    if cancelled {
-        INTERRUPTED
-    } else if reports.iter().any(SuiteReport::is_refused) {
-        INVALID
-    } else if results().any(|result| result.failed) {
-        FAILED
-    } else if results().any(|result| result.inconclusive) {
-        INCONCLUSIVE
-    } else {
-        PASSED
-    }
 }
 
 fn check_actors(models: &[String], has_help_modes: bool, suites: &[dry::Chosen<'_>]) -> anyhow::Result<()> {

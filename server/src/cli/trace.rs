@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     INTERRUPTED, INVALID,
     discover::Wanted,
-    levels,
+    exit_code, levels,
     load::{self, Loaded},
     output, run, select,
 };
@@ -99,7 +99,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         reports.push(report);
     }
     output::print(&human::run(&reports, output::columns()))?;
-    Ok(if failures.is_empty() { run::exit_code(&reports, false) } else { INVALID })
+    Ok(if failures.is_empty() { exit_code::of_run(&reports, false) } else { INVALID })
 }
 
 fn stored(paths: &[PathBuf]) -> anyhow::Result<Observed> {

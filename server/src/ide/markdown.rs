@@ -3,7 +3,8 @@
 use speclens_runner::report::plain;
 use speclens_schema::{
     problem::Code,
-    shape::{Choice, Field, Need, Shape, Type, Variant, show},
+    quoting::show,
+    shape::{Choice, Field, Need, Shape, Type, Variant},
     words::listed,
 };
 

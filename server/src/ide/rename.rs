@@ -7,8 +7,8 @@ use speclens_schema::{
     fixing::replaced,
     json_schema::SpecFile,
     problem::{Code, Edit, Problem, Severity},
+    quoting::scalar,
     settings::Settings,
-    shape::scalar,
     template::is_variable_name,
 };
 

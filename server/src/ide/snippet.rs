@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use speclens_schema::{
     document::{Document, NodeRef, Pointer, ScalarRules, Shape as NodeShape, Style},
-    shape::{Need, Shape, Type, Variant, scalar, show},
+    quoting::{scalar, show},
+    shape::{Need, Shape, Type, Variant},
 };
 
 /// Text to insert, in block style; its first line has no indentation.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    document::Document, faults, json_schema::SpecFile, problem::Severity, shape::scalar, validate::validate,
+    document::Document, faults, json_schema::SpecFile, problem::Severity, quoting::scalar, validate::validate,
     words::Name,
 };
 

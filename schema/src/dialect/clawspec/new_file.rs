@@ -4,7 +4,7 @@ use super::rules::contract;
 use crate::{
     gateway::config::Config,
     new_file::{Template, filled},
-    shape::scalar,
+    quoting::scalar,
 };
 
 pub(crate) const GOLDEN: Template = Template::File(|_| include_str!("new_file/golden.md.txt").to_owned());

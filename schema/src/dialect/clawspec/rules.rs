@@ -5,11 +5,11 @@
 mod assertions;
 pub(crate) mod contract;
 mod handoff;
-pub(crate) mod keys;
 mod ledger;
 mod pipeline;
 pub(crate) mod stale_files;
 mod target;
+pub(crate) mod unknown_key;
 pub(crate) mod unknown_type;
 pub(crate) mod yaml;
 

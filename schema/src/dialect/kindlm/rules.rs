@@ -23,8 +23,8 @@ use crate::{
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Problem},
+    quoting::scalar,
     relations::Items,
-    shape::scalar,
     validate::insert_known,
 };
 

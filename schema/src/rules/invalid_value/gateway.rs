@@ -4,7 +4,7 @@ use crate::{
     finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Fix},
-    shape::scalar,
+    quoting::scalar,
 };
 
 pub(crate) fn check(skill: &LintNode<'_>, report: &mut Report) {

@@ -5,7 +5,8 @@ use std::{collections::HashSet, ops::Range};
 use speclens_schema::{
     document::{NodeRef, Pointer, Shape as NodeShape},
     problem::Edit,
-    shape::{Field, Need, Shape, Variant, scalar, show},
+    quoting::{scalar, show},
+    shape::{Field, Need, Shape, Variant},
 };
 
 use super::{

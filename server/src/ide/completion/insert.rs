@@ -3,7 +3,8 @@
 use serde_json::Value;
 use speclens_schema::{
     document::Pointer,
-    shape::{Field, Need, Shape, Type, show},
+    quoting::show,
+    shape::{Field, Need, Shape, Type},
 };
 
 use crate::ide::{context::Layout, snippet::escape};

@@ -5,7 +5,8 @@ use std::{collections::HashSet, ops::Range};
 use speclens_schema::{
     document::{NodeRef, Pointer},
     problem::Edit,
-    shape::{Field, Need, Shape, Type, Word, show},
+    quoting::show,
+    shape::{Field, Need, Shape, Type, Word},
 };
 
 use super::{
@@ -274,7 +275,7 @@ impl<'c> List<'c> {
                 continue;
             }
             let colon = if self.has_colon { "" } else { ": " };
-            let key = speclens_schema::shape::scalar(&name);
+            let key = speclens_schema::quoting::scalar(&name);
             let item = self.offer(0, name, CompletionKind::Field, &format!("{key}{colon}"));
             item.detail = entry.value.get("type").and_then(NodeRef::text).unwrap_or("argument").to_owned();
             item.docs = entry.value.get("description").and_then(NodeRef::text).unwrap_or_default().to_owned();
@@ -292,7 +293,7 @@ impl<'c> List<'c> {
             Some(_) | None => names::wanted(self.document, self.file, kind),
         };
         for name in wanted.into_iter().filter(|name| !present.contains(name)) {
-            let key = speclens_schema::shape::scalar(&name);
+            let key = speclens_schema::quoting::scalar(&name);
             let has_colon = self.has_colon;
             let [text, snippet] = self.both(self.layout(), |writer| {
                 writer.push(&key);

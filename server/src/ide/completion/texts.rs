@@ -13,8 +13,8 @@ const SCHEME: &str = "file://";
 
 fn path_text(path: &str) -> String {
     match path.strip_prefix(SCHEME) {
-        Some(rest) if speclens_schema::shape::scalar(rest) == rest => path.to_owned(),
-        Some(_) | None => speclens_schema::shape::scalar(path),
+        Some(rest) if speclens_schema::quoting::scalar(rest) == rest => path.to_owned(),
+        Some(_) | None => speclens_schema::quoting::scalar(path),
     }
 }
 

@@ -7,8 +7,9 @@ use speclens_schema::{
     document::{NodeRef, Pointer, Step},
     files::FileKind,
     json_schema::SpecFile,
+    quoting::{scalar, show},
     script,
-    shape::{Need, Shape, Type, Variant, Word, scalar, show},
+    shape::{Need, Shape, Type, Variant, Word},
     template_syntax,
 };
 

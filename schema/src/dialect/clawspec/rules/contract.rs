@@ -23,8 +23,9 @@ use crate::{
     kind::target_of,
     lint_node::LintNode,
     problem::{Code, Edit, Fix, OtherFile, Severity},
+    quoting::scalar,
     rules::placeholder::placeholder,
-    shape::{Field, scalar},
+    shape::Field,
     template::trimmed_placeholders,
     validate::{Definition, is_damaged},
 };

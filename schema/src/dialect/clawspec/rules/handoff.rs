@@ -19,7 +19,7 @@ use crate::{
     gateway::workspace::settings,
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
-    shape::scalar,
+    quoting::scalar,
     template::trimmed_placeholders,
     words::all_of,
 };

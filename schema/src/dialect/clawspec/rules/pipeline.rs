@@ -12,8 +12,8 @@ use crate::{
     gateway::workspace::{is_placed, joined},
     lint_node::LintNode,
     problem::{Code, Fix, OtherFile, Severity},
+    quoting::scalar,
     rules::missing_file::Missing,
-    shape::scalar,
     validate::is_damaged,
     words::{nearest, slug},
 };

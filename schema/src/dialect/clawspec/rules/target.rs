@@ -14,7 +14,7 @@ use crate::{
     lint_node::LintNode,
     new_file,
     problem::{Code, Fix, Severity},
-    shape::scalar,
+    quoting::scalar,
     words::nearest_file,
 };
 

@@ -18,7 +18,8 @@ use crate::{
     json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
-    shape::{Need, Type, Word, all_keys, scalar},
+    quoting::scalar,
+    shape::{Need, Type, Word, all_keys},
     validate::describe,
     words::{nearest, opposite_of, same_negation},
 };

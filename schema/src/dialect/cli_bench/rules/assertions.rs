@@ -20,7 +20,8 @@ use crate::{
     lint_node::LintNode,
     pattern::{Compiled, Pattern, is_literal},
     problem::{Code, Fix, Severity},
-    shape::{Shape, show},
+    quoting::show,
+    shape::Shape,
     words::{all_of, is_negative, nearest},
 };
 

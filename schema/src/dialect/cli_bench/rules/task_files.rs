@@ -10,12 +10,12 @@ use crate::{
     lint_node::LintNode,
     new_file::{self, Template},
     problem::{Code, Fix, OtherFile, Severity, Subject},
+    quoting::scalar,
     relations::{Items, Named},
     rules::{
         invalid_path,
         missing_file::{Missing, ONLY_SLASHES},
     },
-    shape::scalar,
     suite::task_files::{self, SCHEME, Target, is_pattern, path_of},
     words::nearest,
 };

@@ -20,8 +20,8 @@ use crate::{
     kind::target_of,
     lint_node::LintNode,
     problem::{Code, Fix, Problem, Severity},
+    quoting::scalar,
     rules::missing_field::insertion,
-    shape::scalar,
     validate::{Context, insert_known, rename_title},
     words::{all_of, listed},
 };
