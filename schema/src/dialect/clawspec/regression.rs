@@ -89,7 +89,7 @@ impl Metric {
         let run = RunLog::of(seen, None, None).ok().filter(RunLog::is_known)?;
         let has_calls = run.with_readable(|_| true).and_then(|()| run.with_calls()).is_ok();
         let sum = |tokens| Some(run.sum(tokens)).filter(|_| !run.log.usages.is_empty());
-        let number = |number: usize| has_calls.then(|| number as u64);
+        let number = |number: usize| has_calls.then_some(number as u64);
         let value = match self {
             Metric::DurationMs | Metric::CostUsd | Metric::LlmCallCount => None,
             Metric::TotalTokens => sum(|usage| usage.total),

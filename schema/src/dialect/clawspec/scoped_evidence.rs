@@ -234,23 +234,24 @@ impl<'e> ScopedEvidence<'e> {
     }
 
     /// The path and the text of a file that belongs to the claim: as it was when the claim was lowered, or else during
-    /// the run. `Err` is the path of a missing one.
+    /// the run.
     pub(crate) fn stored<'s>(
         &self,
         field: &str,
         path: &str,
         stored: Option<&'s StoredFile>,
-    ) -> Result<Result<(&'s str, Text<'s>), (String, Proof)>, Row>
+        missing: impl FnOnce(String, Proof) -> Row,
+    ) -> Result<(&'s str, Text<'s>), Row>
     where
         'e: 's,
     {
         if let Some(StoredFile { path, text }) = stored {
-            return Ok(Ok((path, Text::whole(text))));
+            return Ok((path, Text::whole(text)));
         }
-        Ok(match self.first_file(field, path, Until::TimeLimit)? {
+        match self.first_file(field, path, Until::TimeLimit)? {
             (_, Found::Yes(file, _)) => Ok((&file.path, self.text(field, file, Until::TimeLimit)?)),
-            (path, Found::No(proof)) => Err((path, proof)),
-        })
+            (path, Found::No(proof)) => Err(missing(path, proof)),
+        }
     }
 
     pub fn response(&self, field: &str, want: &ResponseNeed, what: &str) -> Result<(&'e ResponseAnswer, Proof), Row> {

@@ -371,7 +371,7 @@ impl ArtifactAbsentWords {
         let (Some(source), Some(key)) = (&self.source, &self.key) else {
             return Err(Row::broken("", "missing list of words; set `words`, or `source` and `key`"));
         };
-        let (path, text) = seen.stored("source", source, self.stored.as_ref())?.map_err(|(path, _)| {
+        let (path, text) = seen.stored("source", source, self.stored.as_ref(), |path, _| {
             Row::broken("source", format!("the list of words cannot be read: `{path}` does not exist"))
         })?;
         let (text, _) = text.complete().at("source")?;

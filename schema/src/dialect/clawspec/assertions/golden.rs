@@ -111,14 +111,10 @@ impl AssertionType for ArtifactMatchesGolden {
         let (_, fresh, _) = seen.appeared(&self.path, Wait::of(self.timeout, &self.updated_after), true, "Artifact")?;
         let newest = seen.newest(&fresh)?;
         let text = seen.text("path", newest, Until::TimeLimit)?;
-        let (golden_path, golden) = match seen.stored("golden", &self.golden, self.stored.as_ref())? {
-            Ok(golden) => golden,
-            Err((path, proof)) => {
-                let message = format!("Golden file not found: {path}");
-                let mismatch = Mismatch::new(message, format!("{path} exists"), "nothing");
-                return Ok(Row::fail("golden", proof, mismatch));
-            }
-        };
+        let (golden_path, golden) = seen.stored("golden", &self.golden, self.stored.as_ref(), |path, proof| {
+            let message = format!("Golden file not found: {path}");
+            Row::fail("golden", proof, Mismatch::new(message, format!("{path} exists"), "nothing"))
+        })?;
         let (text, proof) = text.complete().at("path")?;
         let (golden, _) = golden.complete().at("golden")?;
         let Some(score) = similarity(text, golden) else {

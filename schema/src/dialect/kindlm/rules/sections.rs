@@ -103,7 +103,7 @@ pub(crate) fn check_suite(root: NodeRef<'_>, tests: Items<'_>, report: &mut Repo
 fn check_needed(suite: &Suite<'_, '_>, report: &mut Report) {
     let root = &suite.root;
     let is_lacking = |name: &&str| !suite.is_filled(name) && suite.is_readable(name);
-    let lacking: Vec<&str> = SECTIONS.into_iter().filter(|name| is_lacking(&name)).collect();
+    let lacking: Vec<&str> = SECTIONS.into_iter().filter(|name| is_lacking(name)).collect();
     let Some(prompt) = suite.prompt else {
         let Some(first) = lacking.first().filter(|_| !suite.tests.is_empty()) else { return };
         let needed = if lacking.len() == 1 { "it" } else { "them" };
