@@ -61,7 +61,6 @@ pub struct RunResult {
     pub repeat: u32,
     pub status: Status,
     pub absence: Option<Absence>,
-    /// The verdicts of the claims, in order.
     pub verdicts: Vec<Judged>,
     pub figures: Figures,
     /// The observation, secrets masked.
@@ -246,7 +245,6 @@ impl AbsenceKind {
         }
     }
 
-    /// Returns all kinds, in the order of the reference.
     pub fn all() -> impl Iterator<Item = AbsenceKind> {
         let own = [AbsenceKind::NoRecording, AbsenceKind::Stale, AbsenceKind::FailedFast, AbsenceKind::Decided];
         RunErrorKind::ALL.iter().copied().map(AbsenceKind::RunError).chain(own)
@@ -289,7 +287,6 @@ pub struct CaseResult {
 pub struct SuiteResult {
     /// The worst status of its cases and gates. Gates that are written in the file may excuse failed cases.
     pub status: Status,
-    /// The selected cases, in the order of the file.
     pub cases: Vec<CaseResult>,
     pub gates: GateReport,
     /// Whether a claim or a gate fails without being excused by a gate in the file.

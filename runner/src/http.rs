@@ -93,7 +93,6 @@ pub(crate) async fn receive(response: &mut Response, limit: usize, body: &mut Ve
     Ok(true)
 }
 
-/// Maximum number of characters of the text of another program in a message.
 const MAX_CHARACTERS: usize = 200;
 
 /// Returns the innermost cause of an error: the outer ones only say where it happened.

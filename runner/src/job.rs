@@ -21,7 +21,6 @@ pub struct Job {
     /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
     pub clock: Clock,
-    /// Maximum number of bytes of each output stream that are kept.
     pub output_limit: usize,
     pub models: Arc<Models>,
     /// The gateway for targets that run elsewhere; `None` if the suite has none.

@@ -82,7 +82,6 @@ pub struct Tool {
 pub struct Reply {
     /// The text; empty if it only calls tools.
     pub text: String,
-    /// The tool calls, in order.
     pub calls: Vec<ToolCall>,
     /// Tokens and cost; `None` if not reported.
     pub usage: Option<Usage>,

@@ -24,7 +24,6 @@ use crate::{clock::SuspendAwareTimer, exec::process, watch::log};
 pub(crate) use files::glob;
 pub(crate) use view::{Cancelled, View};
 
-/// Maximum time to wait for the end of a half-written line of a log.
 const MAX_LINE_WAIT: Duration = Duration::from_millis(500);
 
 const LINE_INTERVAL: Duration = Duration::from_millis(25);

@@ -190,10 +190,6 @@ impl Recordings {
     }
 
     /// Reads a recording, ready to be judged. Values that have become secrets since it was written are masked as well.
-    ///
-    /// # Errors
-    ///
-    /// If the file does not exist, or cannot be used.
     pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Result<Recording, Unusable> {
         let bytes = self.store.read(path, self.limit)?;
         let mut recording = Recording::parse(&bytes)?;
@@ -237,11 +233,7 @@ impl Recordings {
     }
 
     /// Writes a recording and removes others with the same label. If one of them is of an attempt that began later,
-    /// that one stays, and this returns `None`.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written. It is then not written at all.
+    /// that one stays, and this returns `None`. If it cannot be written, it is not written at all.
     pub fn write(&self, label: &Label, case: &str, recorded: &Recorded) -> io::Result<Option<PathBuf>> {
         let name = Name::of(&recorded.key, &self.place, label, recorded.began_us);
         self.look_for_others();

@@ -182,7 +182,6 @@ fn selected(suite: &Suite, options: &Options) -> Vec<usize> {
     (0..suite.cases.len()).filter(is_selected).collect()
 }
 
-/// Returns the attempts in the order of the file.
 fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
     let mut units = Vec::new();
     for &index in selected {

@@ -28,7 +28,6 @@ use state::{GatewayState, Receiver, Time};
 
 pub(crate) use server::Printed;
 
-/// Maximum size of a script in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Reads a script. `name` is the path as users know it. The error is a sentence.

@@ -46,7 +46,6 @@ const DEFAULT_SILENCE_MS: u64 = 3_000;
 
 const DEFAULT_PADDING_MS: u64 = 10_000;
 
-/// Maximum wait for a trace that does not arrive or does not end, as a multiple of the silence.
 const MAX_SILENCES: u32 = 4;
 
 impl TraceSettings {

@@ -48,7 +48,6 @@ pub(crate) struct TaskContext<'a> {
     pub hidden: &'a BTreeSet<String>,
     /// The secrets, which no model may see.
     pub secrets: &'a Secrets,
-    /// Maximum number of bytes kept of each output stream.
     pub output_limit: usize,
     pub keep: bool,
     pub version: &'a Version,

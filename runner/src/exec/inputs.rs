@@ -20,7 +20,6 @@ use crate::files::DiskFiles;
 const SYSTEM: [&str; 12] =
     ["/bin", "/sbin", "/usr", "/lib", "/lib64", "/etc", "/dev", "/proc", "/sys", "/nix", "/opt/homebrew", "/System"];
 
-/// Maximum number of paths that are looked up without another thread.
 const MAX_LOOKS: usize = 8;
 
 /// The files that a command names or a task starts from, and those that settings declare, at one moment.

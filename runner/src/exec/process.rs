@@ -457,7 +457,6 @@ mod watchdog {
 
 #[cfg(all(test, unix))]
 pub(crate) mod tests;
-/// Maximum number of lines of standard error in a message, and of characters.
 const MAX_TAIL_LINES: usize = 8;
 const MAX_TAIL_CHARACTERS: usize = 1_000;
 

@@ -39,7 +39,6 @@ pub struct ProgramTask<'a> {
     /// The changes to the environment of its commands. The agent itself keeps the variables that are removed there.
     pub environment: &'a Environment,
     pub timeout: Duration,
-    /// Maximum number of bytes kept of each stream.
     pub limit: usize,
     pub recorder: &'a Path,
 }

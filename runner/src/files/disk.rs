@@ -12,7 +12,6 @@ use std::{
 use sha2::{Digest as _, Sha256};
 use speclens_schema::files::{FileKind, short};
 
-/// Maximum size in bytes of a file that is read for a check.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Returns the real path of a path below a real directory, at the cost of one system call per name; `None` if it

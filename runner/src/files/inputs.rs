@@ -15,7 +15,6 @@ use super::{Digests, relative_path, slashed};
 /// Maximum number of files of one entry. Files beyond it are ignored, and noted.
 const MAX_FILES: usize = 20_000;
 
-/// Maximum number of bytes of all files together whose content counts.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Maximum number of files that are listed one by one; the others share a digest.

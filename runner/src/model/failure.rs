@@ -193,7 +193,6 @@ fn reason(body: &str) -> String {
 }
 
 pub(super) const MAX_RETRIES: u32 = 3;
-/// Maximum total time of all pauses before one answer.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 /// The pause before the first retry; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);

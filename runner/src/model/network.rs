@@ -152,7 +152,6 @@ fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Clie
     Client::builder().with_reqwest(client).build().map_err(|error| error.to_string())
 }
 
-/// Maximum number of requests in flight of the whole program, whatever its suites allow together.
 const MAX_IN_FLIGHT: usize = 32;
 
 static OF_PROGRAM: Semaphore = Semaphore::const_new(MAX_IN_FLIGHT);

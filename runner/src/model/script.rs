@@ -20,10 +20,8 @@ use crate::files::open_regular;
 const SHELL: &str = "run_command";
 const COMMAND: &str = "command";
 
-/// Maximum size of a script in bytes.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Maximum number of characters of an output in an error message.
 const MAX_SHOWN_CHARACTERS: usize = 300;
 
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The content of a file, up to a limit, and the names next to it.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read},
     path::Path,
     time::{Duration, Instant},
@@ -12,6 +12,8 @@ use speclens_schema::{
     evidence::{Capture, Content, FileSearch},
 };
 
+use crate::files::open_regular;
+
 const MAX_NAMES: usize = 300;
 
 /// Number of bytes of a file that are searched at once.
@@ -19,7 +21,6 @@ const PIECE: usize = 256 << 10;
 
 const MAX_SEARCH: Duration = Duration::from_secs(60);
 
-/// Maximum number of directory entries that are read for names.
 const MAX_ENTRIES: usize = 10_000;
 
 /// Reads the beginning of a file. Only a regular file is read: reading a pipe could block forever.
@@ -31,12 +32,8 @@ pub(super) fn read(path: &Path, limit: usize) -> Content {
 }
 
 fn bytes(path: &Path, limit: usize) -> io::Result<(Vec<u8>, bool)> {
-    let file = open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
     let mut bytes = Vec::new();
-    let mut reader = file.take(limit as u64);
+    let mut reader = open_regular(path)?.take(limit as u64);
     reader.read_to_end(&mut bytes)?;
     let cut = reader.into_inner().read(&mut [0])? > 0;
     Ok((bytes, cut))
@@ -46,7 +43,7 @@ pub(super) fn search(path: &Path, wanted: &[String]) -> Vec<FileSearch> {
     let mut scan = FileScan::new(wanted);
     let began = Instant::now();
     let mut read = || -> io::Result<()> {
-        let mut file = open(path)?;
+        let mut file = open_regular(path)?;
         let mut piece = vec![0; PIECE];
         let mut searched: u64 = 0;
         while !scan.is_over() {
@@ -70,20 +67,6 @@ pub(super) fn search(path: &Path, wanted: &[String]) -> Vec<FileSearch> {
         scan.stop(|line| format!("it cannot be read from line {line} on: {error}"));
     }
     scan.end()
-}
-
-/// Opens a file without waiting for a writer: it may have become a pipe in the meantime.
-#[cfg(unix)]
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-    File::options().read(true).custom_flags(flags).open(path)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    File::open(path)
 }
 
 pub(crate) fn beside(path: &Path) -> Vec<String> {

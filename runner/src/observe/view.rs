@@ -20,7 +20,6 @@ pub(crate) struct View {
     /// The base directory of relative paths.
     pub(crate) directory: PathBuf,
     pub(crate) environment: Environment,
-    /// Maximum number of bytes kept of each answer.
     pub(crate) limit: usize,
     pub(crate) background: Arc<Background>,
     pub(crate) models: Arc<Models>,

@@ -113,19 +113,30 @@ impl Composed {
     }
 }
 
+/// Precision in bytes of the length at which captures are truncated.
+const PRECISION: usize = 256;
+
 /// Composes the written form of a recording: at most `limit` bytes, with the longest captures truncated if necessary.
 pub(super) fn compose(mut recording: Recording, limit: u64) -> serde_json::Result<Composed> {
-    let mut level = usize::try_from(limit).unwrap_or(usize::MAX);
-    let mut composed = Composed::of(recording.clone())?;
-    if composed.bytes() > limit {
-        recording.notes.push(TRUNCATED_NOTE.to_owned());
+    let whole = Composed::of(recording.clone())?;
+    if whole.bytes() <= limit {
+        return Ok(whole);
     }
-    while composed.bytes() > limit && level > 0 {
-        level /= 2;
-        Arc::make_mut(&mut recording.evidence).cut_captures(level);
-        composed = Composed::of(recording.clone())?;
+    recording.notes.push(TRUNCATED_NOTE.to_owned());
+    let truncated = |length: usize| {
+        let mut recording = recording.clone();
+        Arc::make_mut(&mut recording.evidence).cut_captures(length);
+        Composed::of(recording)
+    };
+    let (mut fits, mut exceeds) = (0, usize::try_from(limit).unwrap_or(usize::MAX));
+    while exceeds - fits > PRECISION {
+        let length = fits.midpoint(exceeds);
+        match truncated(length)?.bytes() <= limit {
+            true => fits = length,
+            false => exceeds = length,
+        }
     }
-    Ok(composed)
+    truncated(fits)
 }
 
 fn take_out(evidence: &mut Evidence) -> (Vec<TextRef>, Vec<(Digest, String)>) {

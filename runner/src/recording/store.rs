@@ -278,7 +278,6 @@ fn create_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Maximum time to wait for another process, which may be suspended.
 pub(super) const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 const PAUSE: Duration = Duration::from_millis(5);

@@ -92,10 +92,6 @@ impl Recordings {
     }
 
     /// Checks whether a recording can be used, without reading its texts.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be used.
     pub fn check(&self, entry: &Entry) -> Result<(), Unusable> {
         entry.about.as_ref().map_err(Clone::clone)?;
         if entry.bytes() > self.limit {

@@ -39,7 +39,6 @@ const MAX_VALUE_LINES: usize = 12;
 /// The place of a value that is shortened in the output of a run.
 const NOTE: &str = "see `--report json` for all of it";
 const MAX_LISTED: usize = 5;
-/// Maximum number of lines of standard error that are shown.
 const MAX_TAIL_LINES: usize = 8;
 
 pub use matrix::dollars;

@@ -11,9 +11,7 @@ use crate::event::{AbsenceKind, Origin, RunResult, SuiteResult};
 /// The attempts of a suite, test by test and subject by subject.
 #[derive(Debug)]
 pub(super) struct Matrix<'r> {
-    /// The subjects, in the order of the suite.
     pub(super) subjects: Vec<SubjectScore<'r>>,
-    /// The tests that were attempted, in the order of the suite.
     pub(super) rows: Vec<MatrixRow>,
     pub(super) spending: Spending,
 }

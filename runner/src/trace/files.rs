@@ -18,7 +18,6 @@ use speclens_schema::{
 
 use crate::{files::open_regular, observe::files::glob::glob};
 
-/// Maximum number of bytes of one file.
 const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
 pub fn read(path: &Path) -> Result<Stored, String> {

@@ -3,7 +3,8 @@
 use std::{error::Error, fmt, time::Duration};
 
 use jiff::Timestamp;
-use reqwest::{Client, StatusCode, Url, header::HeaderValue, redirect::Policy};
+use reqwest::{Client, StatusCode, Url, header::HeaderValue};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use speclens_schema::{
     evidence::Trace,
@@ -14,14 +15,13 @@ use speclens_schema::{
     },
 };
 
-use crate::http::{encryption, innermost, may_carry_secret};
+use crate::http::{innermost, may_carry_secret, receive, with_secret};
 
 /// Opik's own service.
 const HOSTED: &str = "https://www.comet.com/opik/api/";
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of bytes of one answer.
 const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 const MAX_TRACES_PER_REQUEST: usize = 100;
@@ -97,15 +97,7 @@ impl OpikTarget {
                 "the key would be sent to `{text}` without encryption; use `https://` in OPIK_URL_OVERRIDE"
             ));
         }
-        let mut builder = Client::builder()
-            .tls_backend_preconfigured(encryption(base.scheme())?)
-            .redirect(Policy::none())
-            .timeout(TIMEOUT);
-        if base.scheme() == "http" {
-            // A proxy could read what is not encrypted.
-            builder = builder.no_proxy();
-        }
-        let client = builder.build().map_err(|error| innermost(&error))?;
+        let client = with_secret(&base)?.timeout(TIMEOUT).build().map_err(|error| innermost(&error))?;
         Ok(Connection { target: self, base, client })
     }
 }
@@ -118,15 +110,36 @@ struct Connection<'t> {
 
 impl Connection<'_> {
     async fn traces(&self, search: Search<'_>) -> Result<Vec<OpikTrace>, String> {
-        let mut traces: Vec<OpikTrace> = Vec::new();
+        let project = self.target.project.as_deref();
+        let body = |after: Option<&OpikTrace>| {
+            opik::search_traces(project, search, MAX_TRACES_PER_REQUEST, after.map(|trace| trace.id.as_str()))
+        };
+        self.pages("v1/private/traces/search", body, MAX_TRACES_PER_REQUEST, MAX_TRACES).await
+    }
+
+    async fn spans(&self, trace: &str) -> Result<Vec<OpikSpan>, String> {
+        let project = self.target.project.as_deref();
+        let body = |after: Option<&OpikSpan>| {
+            opik::search_spans(project, trace, MAX_SPANS_PER_REQUEST, after.map(|span| span.id.as_str()))
+        };
+        self.pages("v1/private/spans/search", body, MAX_SPANS_PER_REQUEST, MAX_SPANS + 1).await
+    }
+
+    /// Returns what an address lists, page by page. `body` asks for the page after an item.
+    async fn pages<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: impl Fn(Option<&T>) -> Value,
+        per_page: usize,
+        most: usize,
+    ) -> Result<Vec<T>, String> {
+        let mut found: Vec<T> = Vec::new();
         loop {
-            let after = traces.last().map(|trace| trace.id.as_str());
-            let body = opik::search_traces(self.target.project.as_deref(), search, MAX_TRACES_PER_REQUEST, after);
-            let page: Vec<OpikTrace> = opik::read(&self.post("v1/private/traces/search", &body).await?)?;
-            let is_last = page.len() < MAX_TRACES_PER_REQUEST;
-            traces.extend(page);
-            if is_last || traces.len() >= MAX_TRACES {
-                return Ok(traces);
+            let page: Vec<T> = opik::read(&self.post(path, &body(found.last())).await?)?;
+            let is_last = page.len() < per_page;
+            found.extend(page);
+            if is_last || found.len() >= most {
+                return Ok(found);
             }
         }
     }
@@ -145,20 +158,6 @@ impl Connection<'_> {
         match clues.session_key.as_deref().filter(|key| !key.is_empty()) {
             Some(session) => self.traces(Search::Thread(session)).await,
             None => Ok(Vec::new()),
-        }
-    }
-
-    async fn spans(&self, trace: &str) -> Result<Vec<OpikSpan>, String> {
-        let mut spans: Vec<OpikSpan> = Vec::new();
-        loop {
-            let after = spans.last().map(|span| span.id.as_str());
-            let body = opik::search_spans(self.target.project.as_deref(), trace, MAX_SPANS_PER_REQUEST, after);
-            let page: Vec<OpikSpan> = opik::read(&self.post("v1/private/spans/search", &body).await?)?;
-            let is_last = page.len() < MAX_SPANS_PER_REQUEST;
-            spans.extend(page);
-            if is_last || spans.len() > MAX_SPANS {
-                return Ok(spans);
-            }
         }
     }
 
@@ -182,14 +181,11 @@ impl Connection<'_> {
             return Err(refusal(status, &host, self.target.key.is_some()));
         }
         let mut answer = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| silent(&error))? {
-            if answer.len() + chunk.len() > MAX_ANSWER_BYTES {
-                return Err(format!(
-                    "a response from Opik at {host} is larger than {} MiB",
-                    MAX_ANSWER_BYTES / 1024 / 1024
-                ));
-            }
-            answer.extend_from_slice(&chunk);
+        if !receive(&mut response, MAX_ANSWER_BYTES, &mut answer).await.map_err(|error| silent(&error))? {
+            return Err(format!(
+                "a response from Opik at {host} is larger than {} MiB",
+                MAX_ANSWER_BYTES / 1024 / 1024
+            ));
         }
         String::from_utf8(answer).map_err(|_| format!("a response from Opik at {host} is not text"))
     }

@@ -11,7 +11,6 @@ use tokio::{sync::watch, time::Instant};
 
 const MAX_SPANS: usize = 250_000;
 
-/// Maximum number of bytes of the stored spans and records, as they were sent.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
 
 #[derive(Debug)]

@@ -16,14 +16,13 @@ use speclens_schema::{
     gateway::log::{GatewayLog, Lineage},
 };
 
-use crate::observe::content;
+use crate::{files::open_regular, observe::content};
 use family::{Family, Member};
 use scan::{At, ScanResult, Source};
 
 use super::Watch;
 use crate::trace::Identity;
 
-/// Maximum number of bytes of an answer.
 const MAX_BYTES: usize = 768 * 1024;
 
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -186,13 +185,10 @@ struct Opened<'m> {
 
 impl<'m> Opened<'m> {
     fn of(member: &Member) -> Opened<'m> {
-        let file = match content::open(&member.place).and_then(|file| Ok((file.metadata()?, file))) {
-            Ok((metadata, _)) if metadata.is_dir() => Err(ReadFailure::Directory),
-            Ok((metadata, _)) if !metadata.is_file() => Err(ReadFailure::Failed("it is not a regular file".to_owned())),
-            Ok((_, file)) => Ok(file),
-            Err(_) if member.place.is_dir() => Err(ReadFailure::Directory),
-            Err(error) => Err(ReadFailure::Failed(error.to_string())),
-        };
+        let file = open_regular(&member.place).map_err(|error| match member.place.is_dir() {
+            true => ReadFailure::Directory,
+            false => ReadFailure::Failed(error.to_string()),
+        });
         Opened { path: member.path.clone(), file, from: 0, mark: None, is_recent: false }
     }
 
@@ -210,11 +206,8 @@ impl<'m> Opened<'m> {
 
 impl Mark {
     fn of(member: &Member, is_recent: bool) -> io::Result<Mark> {
-        let file = content::open(&member.place)?;
+        let file = open_regular(&member.place)?;
         let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
         let end = metadata.len();
         let tail = tail(&file, end)?;
         let key = FileKey::of(&metadata, &member.place);

@@ -49,7 +49,6 @@ impl<'e> Act<'e> {
         }
     }
 
-    /// Returns the commands that an agent ran, in order.
     pub fn commands(self) -> Seen<Observed<&'e [Ran]>> {
         let log = self.evidence.commands.as_ref().ok_or_else(|| Why::unknown("the commands were not recorded"))?;
         Ok(Observed::new(&log.commands[..], log.gap().map(Why::unknown)).with_gap(self.open_end()))
@@ -91,7 +90,6 @@ impl<'e> Act<'e> {
         self.evidence.files.as_ref()
     }
 
-    /// Returns the observations for claims, in the order in which they were made.
     pub fn observations(self) -> &'e [Observation] {
         &self.evidence.observations
     }

@@ -35,7 +35,6 @@ pub struct Evidence {
     /// The output of the act, as read by the protocol of the dialect. Derived, so not stored.
     #[serde(skip)]
     pub output: Option<Output>,
-    /// The turns, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +43,6 @@ pub struct Evidence {
     /// was not the act's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<FileLog>,
-    /// The observations for claims, in the order in which they were made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observations: Vec<Observation>,
     /// The event that ended the act. `None`: it was still running when it was last observed, so nothing can be said
@@ -91,7 +89,6 @@ pub struct TemplateValues {
 pub struct Turn {
     /// The text, with secrets masked.
     pub text: Capture,
-    /// The tool calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
     /// Tokens and cost; `None` if not reported.

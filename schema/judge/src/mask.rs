@@ -28,13 +28,11 @@ const MAX_ROUNDS: usize = 4;
 
 const MIN_LINE_LENGTH: usize = 16;
 
-/// Minimum length of a password in a URL, and of a part of a header, that is masked also outside of it.
 const MIN_PASSWORD_LENGTH: usize = 8;
 
 /// Minimum length of the beginning of a secret that is masked at the end of a text that was cut off.
 const MIN_BEGUN_LENGTH: usize = 4;
 
-/// Maximum size in bytes of a compiled pattern.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// The password in a URL, unless it is a placeholder such as `$PASSWORD`, or already masked.
@@ -224,7 +222,6 @@ impl Secrets {
         }
     }
 
-    /// Returns the variables whose values are in any of these texts, in order.
     pub fn names_in(&self, texts: &[&str]) -> Vec<&str> {
         let names: Vec<Option<&str>> = self.values.values().map(Option::as_deref).collect();
         let found = texts.iter().flat_map(|text| self.finder().find(text));

@@ -38,7 +38,6 @@ const MAX_SHOWN_CHARACTERS: usize = 10_000;
 
 const MAX_CALLS: usize = 32;
 
-/// Minimum number of bytes of a command's output that are kept, whatever the commands before it wrote.
 const MIN_OUTPUT_BYTES: usize = 64 * 1024;
 
 const MAX_NOTES: usize = 20;
@@ -288,7 +287,6 @@ const ANSWER_TOKENS: u64 = 1_000;
 
 const CHARACTERS_PER_TOKEN: u64 = 3;
 
-/// Number of characters around the output of a command in the result that is sent to a model.
 const AROUND_RESULT: usize = 200;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

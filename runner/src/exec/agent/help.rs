@@ -18,7 +18,6 @@ const MAX_CALLS: usize = 20;
 /// Maximum number of subcommand names in a row: `mycli remote add`.
 const MAX_DEPTH: usize = 2;
 
-/// Maximum number of bytes kept of each help text.
 const MAX_HELP_BYTES: usize = 256 * 1024;
 
 pub(super) const MAX_CHARACTERS: usize = 4_000;

@@ -11,10 +11,8 @@ use std::{
 use speclens_schema::evidence::{RunError, RunErrorKind};
 use tokio_util::sync::CancellationToken;
 
-/// Maximum number of files, directories and links in a scaffold.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Maximum size of all files of a scaffold together, in mebibytes.
 const MAX_MIB: u64 = 1024;
 
 /// An entry of a scaffold, by its relative path.

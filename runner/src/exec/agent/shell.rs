@@ -171,7 +171,6 @@ fn failure(finished: &Finished) -> Option<String> {
 
 const PROGRAM_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Maximum number of bytes of its output that are kept.
 const MAX_PROGRAM_BYTES: usize = 64 * 1024;
 
 const MAX_VERSION: usize = 200;

@@ -14,7 +14,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{exec::temporary::Temporary, lock};
 
-/// Maximum number of entries that the note on a non-empty `workdir` names.
 const MAX_NAMES: usize = 5;
 
 /// The directory of a task. Dropping it removes a temporary one, and unlocks a shared one for the next attempt.

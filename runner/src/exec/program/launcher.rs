@@ -23,7 +23,6 @@ const WRAPPERS: [&str; 12] =
 /// The script that a package manager of Node.js runs: its own `sh -c`, as for `npx` and `npm run`.
 const LIFECYCLE_SCRIPT: &str = "npm_lifecycle_script";
 
-/// Maximum number of processes between a shell and the start of the agent.
 const MAX_ANCESTORS: usize = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,7 +26,6 @@ pub(super) const INPUT: &str = "SPECLENS_SHELL_INPUT";
 /// The facts that the recording shells need, in a file: an agent may start them with an empty environment.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Settings {
-    /// Maximum number of bytes kept of each stream.
     pub(super) limit: usize,
     pub(super) without: Vec<String>,
     /// Number of bytes on the standard input of the agent that are there from the beginning.
@@ -54,16 +53,12 @@ const DONE: &str = "done";
 /// Ending of the file of a command that may have started the agent instead.
 const UNSURE: &str = "unsure";
 
-/// Ending of the file of a command within which another shell ran.
 pub(super) const NESTED: &str = "nested";
 
-/// Ending of the file of a shell, recorded or not, that got commands which its command line does not have.
 const OPEN: &str = "open";
 
-/// Ending of the file of a process that started the agent.
 const LAUNCHER: &str = "launcher";
 
-/// Ending of the file of such a process that led to another shell.
 const USED: &str = "used";
 
 const MAX_COMMANDS: usize = 2000;

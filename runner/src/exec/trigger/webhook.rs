@@ -78,7 +78,6 @@ pub(super) async fn start(trigger: TriggerContext<'_>, context: &Context, watch:
 struct Sent<'a> {
     gateway: &'a Gateway,
     address: &'a str,
-    /// Maximum number of bytes of the answer that are kept.
     limit: usize,
 }
 
@@ -193,7 +192,6 @@ pub(super) async fn unreachable(gateway: &Gateway) -> Option<String> {
     }
 }
 
-/// Maximum time to find out whether a gateway accepts a connection.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 fn client(url: &Url) -> Result<Client, String> {

@@ -25,7 +25,6 @@ const MARKS: [&str; 6] = ["run_id", "runid", "run-id", "[agent] run ", "tool", "
 
 const ANY: &str = "[^\n]";
 
-/// Maximum number of bytes of a compiled search.
 const MAX_SEARCH_BYTES: usize = 64 << 20;
 
 /// Text in the line by which a gateway reports that it dropped others.
@@ -41,7 +40,6 @@ pub(super) struct Source {
 
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
-    /// The lines, in order.
     pub lines: Vec<Kept>,
     pub gaps: Vec<LogGap>,
     pub is_half: bool,

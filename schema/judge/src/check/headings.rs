@@ -36,7 +36,6 @@ fn starts_with(line: &str, start: &str) -> bool {
     head.eq_ignore_ascii_case(start) && is_whole
 }
 
-/// Returns the headings of a text, in order.
 pub fn headings(text: &str) -> Vec<Heading> {
     let mut found = Vec::new();
     let mut fence: Option<(char, usize)> = None;

@@ -12,10 +12,8 @@ const BLOCK: usize = 1 << 20;
 /// Number of bytes that are searched again with the next block: a match may span several lines.
 const OVERLAP: usize = 16 << 10;
 
-/// Maximum number of bytes of a line that is searched as a whole.
 const MAX_LINE_BYTES: usize = 4 << 20;
 
-/// Maximum number of bytes of a match that are kept.
 const MAX_TEXT: usize = 16 << 10;
 
 #[derive(Clone, Debug)]

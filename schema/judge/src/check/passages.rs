@@ -13,7 +13,6 @@ pub struct Passage {
     pub words: usize,
 }
 
-/// Maximum number of lines of texts that are compared beyond the first difference.
 const MAX_LINES: usize = 5_000;
 
 pub fn passages(one: &str, other: &str) -> Vec<Passage> {

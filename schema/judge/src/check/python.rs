@@ -30,7 +30,6 @@ pub enum NoValue {
     TooLarge,
 }
 
-/// Maximum nesting of values, and maximum number of parts with aliases expanded.
 const MAX_DEPTH: usize = 100;
 const MAX_PARTS: usize = 200_000;
 

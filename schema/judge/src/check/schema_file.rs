@@ -50,7 +50,6 @@ pub struct SchemaMismatch {
     pub message: String,
 }
 
-/// Maximum number of steps of a schema's pattern per text.
 const MAX_STEPS: usize = 1 << 21;
 
 const MAX_MISMATCHES: usize = 50;

@@ -217,7 +217,6 @@ impl CloseLine {
     }
 }
 
-/// Maximum number of bytes of a text that are searched for a close line.
 const MAX_SEARCHED_BYTES: usize = 1 << 18;
 
 const MAX_LINE_CHARACTERS: usize = 400;

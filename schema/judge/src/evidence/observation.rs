@@ -210,7 +210,6 @@ pub struct LogNeed {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogAnswer {
     pub path: String,
-    /// The files that were read, in the order in which they were written.
     pub files: Vec<LogFile>,
     /// The lines, joined by line feeds, invalid UTF-8 replaced, secrets masked.
     pub lines: Capture,

@@ -290,7 +290,6 @@ fn signal_words(signal: i32) -> String {
 pub struct Output {
     pub text: String,
     pub json: Option<Value>,
-    /// The tool calls, in order.
     pub tool_calls: Vec<ToolCall>,
     pub cut: bool,
     /// The information that is lost by masking. Each masked unit inside a string is [`MASK_CHARACTER`].

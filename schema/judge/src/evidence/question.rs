@@ -54,7 +54,6 @@ pub enum QuestionPart {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuestionAnswer {
-    /// One reply per request, in order.
     pub replies: Vec<ModelReply>,
 }
 
@@ -72,7 +71,6 @@ pub struct ModelReply {
     pub duration_ms: Option<f64>,
 }
 
-/// Maximum size in bytes of an output in a question.
 const MAX_OUTPUT_BYTES: usize = 400_000;
 
 impl QuestionNeed {
@@ -136,7 +134,6 @@ pub struct Scored {
     pub identity: Option<String>,
 }
 
-/// Maximum size in bytes of a file in a question.
 const MAX_FILE_BYTES: usize = 400_000;
 
 pub const ANSWER_TOKENS: u32 = 512;

@@ -4,10 +4,8 @@ use std::borrow::Cow;
 
 use aho_corasick::AhoCorasick;
 
-/// Maximum number of encodings around each other, such as JSON in a string in JSON.
 const MAX_DEPTH: usize = 2;
 
-/// Minimum length of a value that is also searched for across the ends of lines.
 const MIN_BROKEN_LENGTH: usize = 16;
 
 const MIN_BASE64_LENGTH: usize = 8;

@@ -16,10 +16,8 @@ use crate::{
 
 pub const MAX_SPANS: usize = 100_000;
 
-/// Maximum number of ancestors of a span that count.
 const MAX_DEPTH: usize = 1_000;
 
-/// Maximum number of bytes of a name, and of an error.
 const MAX_NAME: usize = 1024;
 const MAX_ERROR: usize = 4096;
 

@@ -109,7 +109,6 @@ fn us(text: Option<&String>) -> Option<i64> {
     time::parse(text?).and_then(|instant| instant.epoch_us(Some(0)))
 }
 
-/// Assembles a trace from its spans, in the order of their start times.
 pub fn assemble(trace: &OpikTrace, spans: &[OpikSpan]) -> Trace {
     let mut seen = HashSet::new();
     // Opik returns the youngest span first, also of those that began in the same instant.

@@ -38,7 +38,6 @@ pub struct LinePart {
     pub text: String,
 }
 
-/// Maximum number of bytes of a line that are kept.
 const MAX_LINE_BYTES: usize = 4096;
 
 impl Related {

@@ -40,7 +40,6 @@ pub(super) fn untranslatable(message: String) -> PatternError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepLimit;
 
-/// Maximum size in bytes of a compiled program.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
 /// Numbers of steps of one backtracking search, tried in this order, so a cheap search costs little.

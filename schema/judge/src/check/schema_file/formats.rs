@@ -6,7 +6,7 @@ use std::{
     sync::LazyLock,
 };
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde_json::Value;
 
 use crate::check::{text::is_space, time::days_in_month};
@@ -15,6 +15,7 @@ use crate::check::{text::is_space, time::days_in_month};
 pub(super) enum Format {
     /// Checks strings; everything else is valid.
     Text(fn(&str) -> bool),
+    Pattern(&'static LazyLock<Option<Regex>>),
     /// Checks numbers; everything else is valid.
     Number(fn(f64) -> bool),
     Anything,
@@ -29,20 +30,22 @@ impl Format {
             "date-time" => Format::Text(|text| is_date_time(text, true)),
             "iso-time" => Format::Text(|text| is_time(text, false)),
             "iso-date-time" => Format::Text(|text| is_date_time(text, false)),
-            "duration" => Format::Text(is_duration),
+            "duration" => Format::Text(|text| text.len() > 1 && !text.ends_with('T') && matches(&DURATION, text)),
             "uri" => Format::Text(|text| text.contains(['/', ':']) && matches(&URI, text)),
-            "uri-reference" => Format::Text(|text| matches(&URI_REFERENCE, text)),
-            "uri-template" => Format::Text(|text| matches(&URI_TEMPLATE, text)),
+            "uri-reference" => Format::Pattern(&URI_REFERENCE),
+            "uri-template" => Format::Pattern(&URI_TEMPLATE),
             "url" => Format::Text(is_url),
-            "email" => Format::Text(|text| matches(&EMAIL, text)),
-            "hostname" => Format::Text(is_hostname),
+            "email" => Format::Pattern(&EMAIL),
+            "hostname" => {
+                Format::Text(|text| text.strip_suffix('.').unwrap_or(text).len() <= 253 && matches(&HOSTNAME, text))
+            }
             "ipv4" => Format::Text(|text| text.parse::<Ipv4Addr>().is_ok()),
             "ipv6" => Format::Text(|text| text.parse::<Ipv6Addr>().is_ok()),
             "regex" => Format::Text(is_pattern),
-            "uuid" => Format::Text(is_uuid),
-            "json-pointer" => Format::Text(is_json_pointer),
-            "json-pointer-uri-fragment" => Format::Text(|text| matches(&POINTER_FRAGMENT, text)),
-            "relative-json-pointer" => Format::Text(is_relative_json_pointer),
+            "uuid" => Format::Pattern(&UUID),
+            "json-pointer" => Format::Pattern(&POINTER),
+            "json-pointer-uri-fragment" => Format::Pattern(&POINTER_FRAGMENT),
+            "relative-json-pointer" => Format::Pattern(&RELATIVE_POINTER),
             "byte" => Format::Text(is_base64),
             "int32" => {
                 Format::Number(|number| number.fract() == 0.0 && (-2_147_483_648.0..=2_147_483_647.0).contains(&number))
@@ -56,8 +59,9 @@ impl Format {
     pub(super) fn takes(self, value: &Value) -> bool {
         match (self, value) {
             (Format::Text(check), Value::String(text)) => check(text),
+            (Format::Pattern(pattern), Value::String(text)) => matches(pattern, text),
             (Format::Number(check), Value::Number(number)) => number.as_f64().is_none_or(check),
-            (Format::Text(_) | Format::Number(_) | Format::Anything, _) => true,
+            (Format::Text(_) | Format::Pattern(_) | Format::Number(_) | Format::Anything, _) => true,
         }
     }
 }
@@ -66,63 +70,25 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
-    let (number, rest) = text.split_at_checked(count)?;
-    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    Some((number.parse().ok()?, rest))
+/// Returns the number in a named group; 0 if the group takes no part.
+fn number(found: &Captures<'_>, group: &str) -> i32 {
+    found.name(group).and_then(|it| it.as_str().parse().ok()).unwrap_or_default()
 }
 
 fn is_date(text: &str) -> bool {
-    let parts = || {
-        let (year, rest) = digits(text, 4)?;
-        let (month, rest) = digits(rest.strip_prefix('-')?, 2)?;
-        let (day, rest) = digits(rest.strip_prefix('-')?, 2)?;
-        rest.is_empty().then_some((year, month, day))
-    };
-    let Some((year, month, day)) = parts() else { return false };
-    (1..=days_in_month(year.into(), month.into())).contains(&day.into())
+    let Some(found) = DATE.as_ref().and_then(|pattern| pattern.captures(text)) else { return false };
+    let number = |group| i64::from(number(&found, group));
+    (1..=days_in_month(number("year"), number("month"))).contains(&number("day"))
 }
 
 /// Returns whether a text is a time of day, to the second or finer, with a zone. A leap second may occur where it would
 /// be in UTC.
 fn is_time(text: &str, needs_zone: bool) -> bool {
-    let parts = || {
-        let (hour, rest) = digits(text, 2)?;
-        let (minute, rest) = digits(rest.strip_prefix(':')?, 2)?;
-        let (second, mut rest) = digits(rest.strip_prefix(':')?, 2)?;
-        if let Some(fraction) = rest.strip_prefix('.') {
-            let end = fraction.find(|it: char| !it.is_ascii_digit()).unwrap_or(fraction.len());
-            if end == 0 {
-                return None;
-            }
-            rest = &fraction[end..];
-        }
-        let zone = match rest {
-            "" => None,
-            "z" | "Z" => Some((0, 0)),
-            _ => {
-                let sign = if rest.starts_with('-') { -1 } else { 1 };
-                let (hours, rest) = digits(rest.strip_prefix(['+', '-'])?, 2)?;
-                let minutes = match rest {
-                    "" => 0,
-                    _ => {
-                        let (minutes, rest) = digits(rest.strip_prefix(':').unwrap_or(rest), 2)?;
-                        if !rest.is_empty() {
-                            return None;
-                        }
-                        minutes
-                    }
-                };
-                Some((sign * hours.cast_signed(), sign * minutes.cast_signed()))
-            }
-        };
-        Some((hour.cast_signed(), minute.cast_signed(), second, zone))
-    };
-    let Some((hour, minute, second, zone)) = parts() else { return false };
-    let (zone_hours, zone_minutes) = zone.unwrap_or_default();
-    if zone_hours.abs() > 23 || zone_minutes.abs() > 59 || needs_zone && zone.is_none() {
+    let Some(found) = TIME.as_ref().and_then(|pattern| pattern.captures(text)) else { return false };
+    let (hour, minute, second) = (number(&found, "hour"), number(&found, "minute"), number(&found, "second"));
+    let sign = if found.name("sign").is_some_and(|sign| sign.as_str() == "-") { -1 } else { 1 };
+    let (zone_hours, zone_minutes) = (sign * number(&found, "hours"), sign * number(&found, "minutes"));
+    if zone_hours.abs() > 23 || zone_minutes.abs() > 59 || needs_zone && found.name("zone").is_none() {
         return false;
     }
     if hour <= 23 && minute <= 59 && second < 60 {
@@ -139,71 +105,6 @@ fn is_date_time(text: &str, needs_zone: bool) -> bool {
         (Some(date), Some(time), None) => is_date(date) && is_time(time, needs_zone),
         _ => false,
     }
-}
-
-/// `P1Y2M3DT4H5M6S` or `P7W`.
-fn is_duration(text: &str) -> bool {
-    let Some(text) = text.strip_prefix('P').filter(|text| !text.is_empty()) else { return false };
-    let (date, time) = match text.split_once('T') {
-        Some((date, time)) => (date, Some(time)),
-        None => (text, None),
-    };
-    let is_weeks = date
-        .strip_suffix('W')
-        .is_some_and(|weeks| !weeks.is_empty() && weeks.bytes().all(|byte| byte.is_ascii_digit()));
-    match time {
-        None => is_weeks || are_parts(date, "YMD"),
-        Some(time) => are_parts(date, "YMD") && !time.is_empty() && are_parts(time, "HMS"),
-    }
-}
-
-/// Returns whether a text consists of numbers, each with its unit, in the order of the units.
-fn are_parts(mut text: &str, units: &str) -> bool {
-    let mut units = units.chars();
-    while !text.is_empty() {
-        let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(0);
-        let (Some(unit), true) = (text[end..].chars().next(), end > 0) else { return false };
-        if !units.any(|it| it == unit) {
-            return false;
-        }
-        text = &text[end + unit.len_utf8()..];
-    }
-    true
-}
-
-fn is_hostname(text: &str) -> bool {
-    let text = text.strip_suffix('.').unwrap_or(text);
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    (1..=253).contains(&text.len()) && text.split('.').all(is_label)
-}
-
-pub(super) fn is_uuid(text: &str) -> bool {
-    let prefix = "urn:uuid:";
-    let bare = match text.split_at_checked(prefix.len()) {
-        Some((front, rest)) if front.eq_ignore_ascii_case(prefix) => rest,
-        Some(_) | None => text,
-    };
-    bare.len() == 36
-        && bare.bytes().enumerate().all(|(index, byte)| match index {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
-fn is_json_pointer(text: &str) -> bool {
-    let is_escaped = |step: &str| step.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-    text.is_empty() || text.starts_with('/') && is_escaped(text)
-}
-
-fn is_relative_json_pointer(text: &str) -> bool {
-    let end = text.find(|it: char| !it.is_ascii_digit()).unwrap_or(text.len());
-    let (number, rest) = text.split_at(end);
-    !number.is_empty() && (number == "0" || !number.starts_with('0')) && (rest == "#" || is_json_pointer(rest))
 }
 
 fn is_base64(text: &str) -> bool {
@@ -300,6 +201,33 @@ static EMAIL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let label = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
     compiled(&format!(r"{word}(?:\.{word})*@(?:{label}\.)+{label}"))
 });
+
+static DATE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compiled("(?<year>[0-9]{4})-(?<month>[0-9]{2})-(?<day>[0-9]{2})"));
+
+static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let zone = "[zZ]|(?<sign>[+-])(?<hours>[0-9]{2})(?::?(?<minutes>[0-9]{2}))?";
+    let time = "(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})";
+    compiled(&format!(r"{time}(?:\.[0-9]+)?(?<zone>{zone})?"))
+});
+
+static DURATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let parts = |units: [char; 3]| units.map(|unit| format!("(?:[0-9]+{unit})?")).concat();
+    compiled(&format!("P(?:{}(?:T{})?|[0-9]+W)", parts(['Y', 'M', 'D']), parts(['H', 'M', 'S'])))
+});
+
+static HOSTNAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+    compiled(&format!(r"{label}(?:\.{label})*\.?"))
+});
+
+static UUID: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compiled("(?i:urn:uuid:)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"));
+
+static POINTER: LazyLock<Option<Regex>> = LazyLock::new(|| compiled("(?:/(?:[^~]|~[01])*)?"));
+
+static RELATIVE_POINTER: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compiled("(?:0|[1-9][0-9]*)(?:#|(?:/(?:[^~]|~[01])*)?)"));
 
 static POINTER_FRAGMENT: LazyLock<Option<Regex>> =
     LazyLock::new(|| compiled(r"#(?:/(?:[a-z0-9_\-.!$&'()*+,;:=@]|%[0-9a-f]{2}|~0|~1)*)*"));
