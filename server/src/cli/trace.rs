@@ -62,8 +62,12 @@ pub(super) struct Args {
 /// Time without new spans after which a trace is complete.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// The spans, or the reason why there are none.
-type Observed = Result<Stored, String>;
+#[derive(Default)]
+struct Observed {
+    stored: Stored,
+    /// The reason why there are none.
+    missing: Option<String>,
+}
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let levels = args.levels.levels()?;
@@ -91,7 +95,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     for (loaded, chosen) in suites.into_iter().zip(chosen) {
         let mut report = loaded.report;
         if !report.is_refused() {
-            let evidence = evidence(&observed, report.suite.dialect, &report.source.document);
+            let evidence = observed.evidence(report.suite.dialect, &report.source.document);
             let secrets = Arc::clone(&report.source.secrets);
             report.result =
                 Some(Arc::new(from_evidence(&report.suite, |index| chosen.contains(&index), evidence, &secrets)));
@@ -111,7 +115,7 @@ fn stored(paths: &[PathBuf]) -> anyhow::Result<Observed> {
         all.traces.extend(traces);
         all.spans.extend(spans);
     }
-    Ok(Ok(all))
+    Ok(Observed { stored: all, missing: None })
 }
 
 /// Receives spans until no more arrive; `None` if interrupted.
@@ -146,12 +150,11 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
             return Ok(None);
         }
         let (spans, logs) = traces.take();
-        if spans.is_empty() {
-            return Ok(Some(Err(format!("no spans arrived within {} s", wait.as_secs_f64()))));
-        }
+        let missing = format!("no spans arrived within {} s", wait.as_secs_f64());
+        let missing = spans.is_empty().then_some(missing);
         let mut stored = Stored::default();
         (stored.signals.spans, stored.signals.logs) = (spans, logs);
-        Ok(Some(Ok(stored)))
+        Ok(Some(Observed { stored, missing }))
     });
     // The end of the process ends its threads: there is no need to wait for them.
     std::mem::forget(runtime);
@@ -183,40 +186,42 @@ async fn run_command(
     Ok(())
 }
 
-fn evidence(observed: &Observed, dialect: Dialect, document: &speclens_schema::document::Document) -> Evidence {
-    let broken = |kind: RunErrorKind, message: &str| Evidence {
-        error: Some(RunError { kind, message: message.to_owned() }),
-        ..Evidence::default()
-    };
-    let stored = match observed {
-        Ok(stored) => stored,
-        Err(missing) => return broken(RunErrorKind::TimedOut, missing),
-    };
-    let (spans, logs): (&[Exported], &[LogRecord]) = (&stored.signals.spans, &stored.signals.logs);
-    match dialect.traced() {
-        Traced::All => {
-            let section = kindlm::trace::Trace::of(document);
-            let evidence = section.evidence(spans, logs);
-            evidence.unwrap_or_else(|| broken(RunErrorKind::NoSpans, "no span matches `trace.spanFilter`"))
+impl Observed {
+    fn evidence(&self, dialect: Dialect, document: &speclens_schema::document::Document) -> Evidence {
+        let broken = |kind: RunErrorKind, message: &str| Evidence {
+            error: Some(RunError { kind, message: message.to_owned() }),
+            ..Evidence::default()
+        };
+        if let Some(missing) = &self.missing {
+            return broken(RunErrorKind::TimedOut, missing);
         }
-        Traced::AboutTraces | Traced::None => {
-            let mut trace = assemble(spans);
-            for of_opik in &stored.traces {
-                let spans: Vec<_> = stored.spans.iter().filter(|span| span.trace_id == of_opik.id).cloned().collect();
-                let part = opik::assemble(of_opik, &spans);
-                trace = if trace.spans.is_empty() { part } else { trace.and(part) };
+        let (spans, logs): (&[Exported], &[LogRecord]) = (&self.stored.signals.spans, &self.stored.signals.logs);
+        match dialect.traced() {
+            Traced::All => {
+                let section = kindlm::trace::Trace::of(document);
+                let evidence = section.evidence(spans, logs);
+                evidence.unwrap_or_else(|| broken(RunErrorKind::NoSpans, "no span matches `trace.spanFilter`"))
             }
-            if stored.traces.is_empty() && !stored.spans.is_empty() {
-                let part = opik::assemble(&opik::OpikTrace::default(), &stored.spans);
-                trace = if trace.spans.is_empty() { part } else { trace.and(part) };
-            }
-            // A stored trace is complete.
-            trace.unfinished = false;
-            let answer = Answer::Trace(TraceAnswer::Found(trace));
-            Evidence {
-                observations: vec![Observation { need: Need::Trace, answer }],
-                ended: Some(speclens_schema::evidence::Ended::RootSpan),
-                ..Evidence::default()
+            Traced::AboutTraces | Traced::None => {
+                let mut trace = assemble(spans);
+                for of_opik in &self.stored.traces {
+                    let spans: Vec<_> =
+                        self.stored.spans.iter().filter(|span| span.trace_id == of_opik.id).cloned().collect();
+                    let part = opik::assemble(of_opik, &spans);
+                    trace = if trace.spans.is_empty() { part } else { trace.and(part) };
+                }
+                if self.stored.traces.is_empty() && !self.stored.spans.is_empty() {
+                    let part = opik::assemble(&opik::OpikTrace::default(), &self.stored.spans);
+                    trace = if trace.spans.is_empty() { part } else { trace.and(part) };
+                }
+                // A stored trace is complete.
+                trace.unfinished = false;
+                let answer = Answer::Trace(TraceAnswer::Found(trace));
+                Evidence {
+                    observations: vec![Observation { need: Need::Trace, answer }],
+                    ended: Some(speclens_schema::evidence::Ended::RootSpan),
+                    ..Evidence::default()
+                }
             }
         }
     }
