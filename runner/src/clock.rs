@@ -25,7 +25,6 @@ impl Clock {
         }
     }
 
-    /// Returns a fixed clock.
     pub fn fixed(text: &str) -> anyhow::Result<Clock> {
         let fixed = Timestamp::from_str(text)
             .with_context(|| format!("{VARIABLE} is `{text}`; write a time such as `2026-05-14T12:00:00Z`"))?;

@@ -27,7 +27,6 @@ pub enum Event {
     AttemptStarted {
         case: usize,
         subject: Subject,
-        /// Index of the repetition, from 0.
         repeat: u32,
     },
     /// An attempt waits until another run in its workspace has ended.
@@ -37,7 +36,6 @@ pub enum Event {
     TurnStarted {
         case: usize,
         subject: Subject,
-        /// Index of the repetition, from 0.
         repeat: u32,
         /// Number of the answer, from 1.
         turn: u32,
@@ -57,7 +55,6 @@ pub enum Event {
 #[derive(Clone, Debug)]
 pub struct RunResult {
     pub subject: Subject,
-    /// Index of the repetition, from 0.
     pub repeat: u32,
     pub status: Status,
     pub absence: Option<Absence>,
@@ -180,7 +177,6 @@ pub struct OnDisk {
     pub recordings: Arc<Recordings>,
     pub path: PathBuf,
     pub dialect: Dialect,
-    /// The secrets that are masked in it.
     pub secrets: Arc<Secrets>,
 }
 

@@ -57,7 +57,6 @@ pub struct AttemptRef<'a> {
     pub suite: &'a Suite,
     pub case: &'a Case,
     pub subject: &'a Subject,
-    /// Index of the repetition, from 0.
     pub repeat: u32,
 }
 
@@ -135,7 +134,7 @@ impl EvidenceStore {
     ) -> (R, Stored) {
         self.present().remove(label);
         let case = secrets.mask(&label.case);
-        let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &recorded));
+        let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
         // This is the only reference, so the evidence is interpreted without a copy.
         let evidence = Arc::make_mut(&mut recorded.evidence);
         dialect.interpret(evidence);

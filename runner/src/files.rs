@@ -76,7 +76,6 @@ struct PathFacts {
 }
 
 impl DiskFiles {
-    /// Returns the files below `root`, as seen by the document at `place` there.
     pub fn new(root: &Path, place: &str) -> DiskFiles {
         DiskFiles {
             root: root.to_owned(),
@@ -232,7 +231,6 @@ impl DiskFiles {
         cache.seen.insert(path);
     }
 
-    /// Returns the entries of a directory, including open documents. `real` is its path on disk.
     fn entries(&self, directory: &str, real: &Path) -> Vec<(String, FileKind)> {
         let mut entries: Vec<_> = fs::read_dir(real)
             .into_iter()

@@ -63,7 +63,6 @@ pub(crate) fn is_loopback(address: &Url) -> bool {
     }
 }
 
-/// Returns a builder of clients that send a secret to this address, and to no other.
 pub(crate) fn with_secret(address: &Url) -> Result<ClientBuilder, String> {
     let builder = Client::builder()
         .user_agent(concat!("speclens/", env!("CARGO_PKG_VERSION")))

@@ -18,7 +18,6 @@ pub struct Job {
     pub directory: PathBuf,
     pub files: Arc<DiskFiles>,
     pub store: Arc<EvidenceStore>,
-    /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
     pub clock: Clock,
     pub output_limit: usize,

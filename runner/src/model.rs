@@ -34,7 +34,6 @@ pub trait Model: Send + Sync + fmt::Debug {
     fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a>;
 }
 
-/// Asks a model. Nothing that a model gets has a secret in it.
 pub async fn ask(model: &dyn Model, request: &Request, secrets: &Secrets) -> Result<Reply, RunError> {
     let mut request = request.clone();
     request.system = secrets.mask(&request.system);

@@ -35,7 +35,6 @@ pub(crate) struct Observations {
     pub(crate) cancelled: bool,
 }
 
-/// Observes one need. If it cannot be observed, the answer is the reason.
 pub(crate) async fn observe(need: &Need, view: &View) -> Result<Answer, Cancelled> {
     match need {
         // It ends its own processes.

@@ -234,14 +234,14 @@ impl Recordings {
 
     /// Writes a recording and removes others with the same label. If one of them is of an attempt that began later,
     /// that one stays, and this returns `None`. If it cannot be written, it is not written at all.
-    pub fn write(&self, label: &Label, case: &str, recorded: &Recorded) -> io::Result<Option<PathBuf>> {
+    pub fn write(&self, label: &Label, case: &str, recorded: &mut Recorded) -> io::Result<Option<PathBuf>> {
         let name = Name::of(&recorded.key, &self.place, label, recorded.began_us);
         self.look_for_others();
         let present = now_us();
         if self.seen().index.is_overtaken(&name, present) {
             return Ok(None);
         }
-        let recording = Recording {
+        let mut recording = Recording {
             speclens_recording: VERSION,
             texts: Vec::new(),
             key: recorded.key.clone(),
@@ -253,10 +253,14 @@ impl Recordings {
             recorded: recorded.now.clone(),
             machine: (self.machine)(),
             act: recorded.act.clone(),
-            evidence: Arc::clone(&recorded.evidence),
+            evidence: std::mem::take(&mut recorded.evidence),
             notes: recorded.notes.clone(),
         };
-        self.write_composed(name, &compose(recording, self.limit)?).map(Some)
+        let composed = compose(&mut recording, self.limit)?;
+        let written = self.write_composed(name, &composed);
+        composed.restore(&mut recording);
+        recorded.evidence = recording.evidence;
+        written.map(Some)
     }
 
     fn write_composed(&self, name: Name, composed: &Composed) -> io::Result<PathBuf> {

@@ -37,7 +37,6 @@ pub struct SourceText {
     /// The file, relative to the working directory.
     pub path: String,
     pub document: Document,
-    /// The secrets, which must not be shown.
     pub secrets: Arc<Secrets>,
 }
 
@@ -154,7 +153,6 @@ impl SuiteReport {
         }
     }
 
-    /// Returns the number of tests. A test in a file with its own report counts there.
     fn tests(reports: &[SuiteReport]) -> usize {
         let reported: BTreeSet<&Path> = reports.iter().map(|report| report.real_path.as_path()).collect();
         let cases = reports.iter().flat_map(|report| report.suite.cases.iter().map(move |case| (report, case)));

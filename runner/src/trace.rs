@@ -36,7 +36,6 @@ pub struct TraceSettings {
     pub files: Vec<String>,
     /// The directory that the files are relative to.
     pub directory: PathBuf,
-    /// Connection to Opik.
     pub opik: Option<OpikTarget>,
     pub silence: Duration,
     pub padding: Duration,
@@ -49,7 +48,6 @@ const DEFAULT_PADDING_MS: u64 = 10_000;
 const MAX_SILENCES: u32 = 4;
 
 impl TraceSettings {
-    /// Reads the sources of traces. `variable` looks up the environment.
     pub fn of(
         sources: &TraceSources,
         traces: &Observability,
@@ -327,7 +325,6 @@ pub(crate) fn now_us() -> i64 {
     i64::try_from(recording::now_us()).unwrap_or(i64::MAX)
 }
 
-/// Looks on a thread that may block.
 async fn blocking<A: Send + 'static>(look: impl FnOnce() -> Result<A, String> + Send + 'static) -> Result<A, String> {
     tokio::task::spawn_blocking(look).await.unwrap_or_else(|error| {
         tracing::error!(%error, "reading a trace failed");

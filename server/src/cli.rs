@@ -81,7 +81,6 @@ enum Command {
     Lsp,
 }
 
-/// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     close_environment();
     #[cfg(unix)]

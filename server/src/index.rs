@@ -27,7 +27,6 @@ pub(crate) struct Facts {
     pub scope: Scope,
     /// Names, sorted by kind and name.
     names: Box<[Fact]>,
-    /// A result of a workspace symbol search.
     pub symbols: Box<[(WorkspaceSymbol, Span)]>,
 }
 
@@ -128,7 +127,6 @@ impl Default for Limits {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IndexedFiles {
     files: BTreeMap<PathBuf, IndexedFile>,
-    /// YAML files that are not spec files.
     other_files: BTreeMap<PathBuf, FileSignature>,
     /// The reason why files are missing, if any.
     pub cut: Option<String>,

@@ -57,7 +57,6 @@ fn write(trusted: &[PathBuf]) -> anyhow::Result<()> {
     write_whole(&store, &text).with_context(|| format!("{} cannot be written", store.display()))
 }
 
-/// Trusts a directory and everything below it. Returns its canonical path.
 pub(crate) fn trust(directory: &Path) -> anyhow::Result<PathBuf> {
     let named = directory.display();
     let directory = match directory.canonicalize() {

@@ -26,10 +26,8 @@ use speclens_schema::{
 
 use crate::read::read_text;
 
-/// The name of the file with a workspace's settings.
 pub(crate) const SETTINGS_FILE: &str = "speclens.yaml";
 
-/// A common misnomer for that file, which is not read.
 const MISNAMED_FILE: &str = "speclens.yml";
 
 /// Whether a file with this name decides which settings are in force.
@@ -178,7 +176,6 @@ fn missing_gateway(path: &Path, document: &Document) -> Option<Problem> {
     Some(problem.with_note("scenarios cannot run without this scripted gateway"))
 }
 
-/// Returns the problem of a file that does not exist. `path` is that of the settings.
 fn missing_file(path: &Path, at: Pointer, node: NodeRef<'_>, name: &str) -> Option<Problem> {
     // Nothing outside of the directory is looked at while a file is edited.
     let inside = inside(name)?;

@@ -70,7 +70,6 @@ fn maker(name: &str) -> Option<i32> {
     name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
 }
 
-/// Removes a directory with its content. Returns whether it is gone.
 fn remove(directory: &Path) -> bool {
     // A process that was killed a moment ago may have written something during the first pass.
     for _ in 0..3 {

@@ -34,7 +34,6 @@ pub(crate) fn seen_later(context: Context, job: &Job) -> Attempt {
     })
 }
 
-/// Performs a trigger. Errors are part of the result.
 pub(super) async fn perform(
     action: &TriggerAction,
     context: Context,

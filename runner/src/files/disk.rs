@@ -133,7 +133,6 @@ impl Digests {
     }
 }
 
-/// Returns a path with `/` between its names.
 pub fn slashed(path: &Path) -> String {
     let names = path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_string_lossy()),

@@ -33,13 +33,11 @@ pub(crate) struct Scripted {
 struct Played<'a> {
     /// The test that it belongs to; `None` for a turn of `default`.
     test: Option<&'a str>,
-    /// The number, from 1.
     number: usize,
     turn: &'a Line<Turn>,
 }
 
 impl Scripted {
-    /// Reads a script. `name` is the path as users know it.
     pub(crate) fn open(path: &Path, name: &str) -> Result<Scripted, RunError> {
         let wrong =
             |reason: String| RunError::new(RunErrorKind::Script, format!("cannot play the script {name}: {reason}"));

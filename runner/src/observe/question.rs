@@ -37,7 +37,6 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Answer {
     ask(&need.peer, &request, need.times, view).await
 }
 
-/// Asks a model repeatedly, one time after the other. A model that cannot be asked at all is not asked again.
 async fn ask(peer: &AskedModel, request: &Request, times: u32, view: &View) -> Answer {
     let model = match view.models.open_peer(peer) {
         Ok(model) => model,

@@ -40,7 +40,6 @@ pub struct Recording {
     /// The name of the case, secrets masked.
     pub case: String,
     pub subject: Subject,
-    /// Index of the repetition, from 0.
     pub repeat: u32,
     /// Time when the attempt began, in microseconds of the Unix epoch.
     pub began_us: u64,
@@ -102,10 +101,20 @@ pub(super) struct Composed {
 }
 
 impl Composed {
-    fn of(mut recording: Recording) -> serde_json::Result<Composed> {
+    /// Moves the large texts out of a recording: a copy of them would take as much memory again.
+    fn of(recording: &mut Recording) -> serde_json::Result<Composed> {
         let (refs, texts) = take_out(Arc::make_mut(&mut recording.evidence));
         recording.texts = refs;
         Ok(Composed { json: serde_json::to_vec(&recording)?, texts })
+    }
+
+    /// Moves the texts back into the recording that they were taken out of, if it is not written cut.
+    pub(super) fn restore(self, recording: &mut Recording) {
+        let refs = std::mem::take(&mut recording.texts);
+        let mut captures = Arc::make_mut(&mut recording.evidence).captures_mut();
+        for (reference, (_, text)) in refs.iter().zip(self.texts) {
+            captures[reference.capture].text = text;
+        }
     }
 
     fn bytes(&self) -> u64 {
@@ -117,16 +126,18 @@ impl Composed {
 const PRECISION: usize = 256;
 
 /// Composes the written form of a recording: at most `limit` bytes, with the longest captures truncated if necessary.
-pub(super) fn compose(mut recording: Recording, limit: u64) -> serde_json::Result<Composed> {
-    let whole = Composed::of(recording.clone())?;
+pub(super) fn compose(recording: &mut Recording, limit: u64) -> serde_json::Result<Composed> {
+    let whole = Composed::of(recording)?;
     if whole.bytes() <= limit {
         return Ok(whole);
     }
+    whole.restore(recording);
+    let mut recording = recording.clone();
     recording.notes.push(TRUNCATED_NOTE.to_owned());
     let truncated = |length: usize| {
         let mut recording = recording.clone();
         Arc::make_mut(&mut recording.evidence).cut_captures(length);
-        Composed::of(recording)
+        Composed::of(&mut recording)
     };
     let (mut fits, mut exceeds) = (0, usize::try_from(limit).unwrap_or(usize::MAX));
     while exceeds - fits > PRECISION {

@@ -14,7 +14,6 @@ const BEGAN_LENGTH: usize = 16;
 pub struct Label {
     pub case: String,
     pub subject: Subject,
-    /// Index of the repetition, from 0.
     pub repeat: u32,
 }
 

@@ -53,7 +53,7 @@ fn recorded(key: &str, began_us: u64, text: &str) -> Recorded {
 }
 
 fn write(recordings: &Recordings, key: &str, label: &Label, text: &str) {
-    recordings.write(label, &label.case, &recorded(key, beginning_us(), text)).unwrap();
+    recordings.write(label, &label.case, &mut recorded(key, beginning_us(), text)).unwrap();
 }
 
 /// Returns the texts in files of their own.
@@ -126,9 +126,9 @@ fn an_attempt_that_began_earlier_takes_no_newer_result_away() {
     let (early, late) = (beginning_us(), beginning_us());
     assert!(early < late);
     for (slow, fast) in [(open(&directory), open(&directory))] {
-        fast.write(&label("a", 0), "a", &recorded(OTHER, late, "newer")).unwrap().unwrap();
+        fast.write(&label("a", 0), "a", &mut recorded(OTHER, late, "newer")).unwrap().unwrap();
         // Another process that has not listed it: it ends later, and began earlier.
-        assert_eq!(slow.write(&label("a", 0), "a", &recorded(KEY, early, "older")).unwrap(), None);
+        assert_eq!(slow.write(&label("a", 0), "a", &mut recorded(KEY, early, "older")).unwrap(), None);
         for recordings in [slow, fast, open(&directory)] {
             assert_eq!(text(&recordings, &recordings.find(OTHER, &label("a", 0))).unwrap(), "newer");
         }
@@ -141,9 +141,9 @@ fn of_two_files_that_were_left_the_newer_attempt_counts() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     let (early, late) = (beginning_us(), beginning_us());
-    let older = recordings.write(&label("a", 0), "a", &recorded(KEY, early, "older")).unwrap().unwrap();
+    let older = recordings.write(&label("a", 0), "a", &mut recorded(KEY, early, "older")).unwrap().unwrap();
     let kept = fs::read(&older).unwrap();
-    recordings.write(&label("a", 0), "a", &recorded(KEY, late, "newer")).unwrap();
+    recordings.write(&label("a", 0), "a", &mut recorded(KEY, late, "newer")).unwrap();
     assert!(!older.exists());
     fs::write(&older, kept).unwrap();
     let recordings = open(&directory);
@@ -155,7 +155,7 @@ fn a_recording_from_a_clock_that_is_ahead_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
     let recordings = open(&directory);
     let ahead = beginning_us() + 3_600_000_000;
-    recordings.write(&label("a", 0), "a", &recorded(OTHER, ahead, "of tomorrow")).unwrap();
+    recordings.write(&label("a", 0), "a", &mut recorded(OTHER, ahead, "of tomorrow")).unwrap();
     write(&recordings, KEY, &label("a", 0), "of today");
     assert_eq!(text(&recordings, &recordings.find(KEY, &label("a", 0))).unwrap(), "of today");
 }
@@ -284,7 +284,7 @@ fn failed_write_is_reported_and_leaves_no_draft() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join(".speclens"), "a file in the way").unwrap();
     let recordings = open(&directory);
-    assert!(recordings.write(&label("a", 0), "a", &recorded(KEY, 1, "x")).is_err());
+    assert!(recordings.write(&label("a", 0), "a", &mut recorded(KEY, 1, "x")).is_err());
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
@@ -331,7 +331,7 @@ mod on_unix {
             symlink(target, directory.path().join(link)).unwrap();
             let recordings = open(&directory);
             assert!(recordings.is_empty(), "{link}");
-            let error = recordings.write(&label("a", 0), "a", &recorded(KEY, 1, "x")).unwrap_err();
+            let error = recordings.write(&label("a", 0), "a", &mut recorded(KEY, 1, "x")).unwrap_err();
             assert!(error.to_string().contains("is a symbolic link"), "{error}");
             assert_eq!(files(&elsewhere).len(), 1);
         }
@@ -347,8 +347,8 @@ mod on_unix {
         symlink(&elsewhere, directory.path().join(".speclens/changes")).unwrap();
         let (early, late) = (beginning_us(), beginning_us());
         write(&here, KEY, &label("b", 0), "text");
-        there.write(&label("a", 0), "a", &recorded(OTHER, late, "newer")).unwrap().unwrap();
-        assert_eq!(here.write(&label("a", 0), "a", &recorded(KEY, early, "older")).unwrap(), None);
+        there.write(&label("a", 0), "a", &mut recorded(OTHER, late, "newer")).unwrap().unwrap();
+        assert_eq!(here.write(&label("a", 0), "a", &mut recorded(KEY, early, "older")).unwrap(), None);
         assert_eq!(fs::read_to_string(elsewhere).unwrap(), "theirs");
     }
 
@@ -370,10 +370,10 @@ fn recording_that_another_process_writes_again_under_its_name_is_news() {
     let directory = tempfile::tempdir().unwrap();
     let (mine, other) = (open(&directory), open(&directory));
     let began_us = beginning_us();
-    mine.write(&label("a", 0), "a", &recorded(KEY, began_us, "first")).unwrap();
+    mine.write(&label("a", 0), "a", &mut recorded(KEY, began_us, "first")).unwrap();
     assert!(other.refresh());
     assert!(!other.refresh(), "nothing happened since");
-    mine.write(&label("a", 0), "a", &recorded(KEY, began_us, "second")).unwrap();
+    mine.write(&label("a", 0), "a", &mut recorded(KEY, began_us, "second")).unwrap();
     assert!(other.refresh());
     assert_eq!(files(&directory).len(), 1);
     assert!(!mine.refresh(), "what it wrote itself is no news");

@@ -37,13 +37,11 @@ pub(super) struct RelatedLocation {
 }
 
 impl Finding<'_> {
-    /// Returns a range of the text as lines and columns, from 0, with columns in UTF-16 code units.
     pub(super) fn place(&self, range: &Range<usize>) -> Range<LineColumn> {
         place_in(&self.source, range)
     }
 }
 
-/// Returns a range of a source as lines and columns, from 0, with columns in UTF-16 code units.
 pub(super) fn place_in(source: &SourceText, range: &Range<usize>) -> Range<LineColumn> {
     Lines::new(source.document.text(), Encoding::Utf16).places(range.clone())
 }

@@ -204,7 +204,6 @@ impl Run {
         self.blocking_for(unit, bytes, work).await
     }
 
-    /// Returns the surroundings of observers at a site. `own` owns their background processes.
     pub(super) fn view(
         &self,
         unit: &Unit,

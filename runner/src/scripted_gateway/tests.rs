@@ -54,7 +54,6 @@ impl TestGateway {
         (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
     }
 
-    /// Starts a skill.
     async fn start(&self, command: &str, payload: Value, session_key: Option<&str>) -> (u16, Value) {
         let mut body = json!({ "skill_command": command, "payload": payload.to_string(), "test_mode": true });
         if let Some(key) = session_key {

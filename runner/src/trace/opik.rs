@@ -29,7 +29,6 @@ const MAX_TRACES: usize = 1_000;
 
 const MAX_SPANS_PER_REQUEST: usize = 1_000;
 
-/// Connection to Opik.
 #[derive(Clone, Default)]
 pub struct OpikTarget {
     /// The address of its API; `None` for the hosted service.
@@ -125,7 +124,6 @@ impl Connection<'_> {
         self.pages("v1/private/spans/search", body, MAX_SPANS_PER_REQUEST, MAX_SPANS + 1).await
     }
 
-    /// Returns what an address lists, page by page. `body` asks for the page after an item.
     async fn pages<T: DeserializeOwned>(
         &self,
         path: &str,

@@ -72,7 +72,6 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// An exporter.
 struct Exporter {
     client: reqwest::Client,
     base: String,

@@ -75,7 +75,6 @@ impl<'e> Act<'e> {
         Ok(Observed::new(took, gap).with_gap(self.open_end()))
     }
 
-    /// Returns the cost in US dollars.
     pub fn cost_usd(self) -> Seen<Observed<f64>> {
         let cost = self.evidence.usage.and_then(|usage| usage.cost_usd);
         let cost = cost.ok_or_else(|| Why::unknown("the cost is unknown"))?;
@@ -131,7 +130,6 @@ impl<'e> Act<'e> {
         Ok(Observed::new(answer, gap).with_gap(masked).with_gap(self.open_end_at(need.moment)))
     }
 
-    /// Returns the response of an address. `what` names it.
     pub fn response(self, need: Need, what: &str) -> Seen<Observed<&'e ResponseAnswer>> {
         let Answer::Response(answer) = self.answer(&need, what)? else {
             return Err(Why::unknown(format!("{what} was not observed")));

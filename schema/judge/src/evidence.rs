@@ -182,7 +182,6 @@ pub struct FileLog {
 pub enum EntryKind {
     File,
     Directory,
-    /// A symbolic link.
     Link,
     /// Something else: a socket, a device.
     Other,
@@ -245,7 +244,6 @@ impl RunError {
 }
 
 codes! {
-    /// Kinds of errors that end an attempt.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum RunErrorKind;

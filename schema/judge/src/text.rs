@@ -14,7 +14,6 @@ use crate::{
 
 pub const TRUNCATED: &str = "the output was cut off, and the missing part could change the result";
 
-/// Reason for an answer that depends on a masked secret in the output.
 pub const MASKED: &str = "a secret is masked in the output, which could change the result";
 
 /// Maximum number of units that a search for hidden text compares.
@@ -26,7 +25,6 @@ pub struct Text<'e> {
     /// The text. A hidden unit is [`MASK_CHARACTER`], a byte that is not UTF-8 is U+FFFD: neither equals anything.
     observed: Observed<Cow<'e, str>>,
     what: &'static str,
-    /// Whether it is in lower case.
     is_lower: bool,
 }
 
@@ -186,7 +184,6 @@ fn is_encoded(text: &str) -> bool {
     memchr::memchr_iter(0, bytes).any(|at| bytes.get(at + 2) == Some(&0))
 }
 
-/// Whether a unit may be anything.
 fn is_hidden(unit: char) -> bool {
     matches!(unit, MASK_CHARACTER | char::REPLACEMENT_CHARACTER)
 }

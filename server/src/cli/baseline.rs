@@ -33,7 +33,6 @@ enum Action {
     Show {
         /// Target: its directory, its path in the workspace, or its contract
         target: String,
-        /// Output format
         #[arg(long, value_enum, default_value_t = Format::Human)]
         format: Format,
     },

@@ -13,7 +13,6 @@ use super::{INVALID, PASSED, discover::Wanted, fix, levels, load, output};
 pub(super) struct Args {
     /// Suites or directories to search
     paths: Vec<PathBuf>,
-    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
     #[command(flatten)]
@@ -39,7 +38,6 @@ enum Format {
     Human,
     /// One line per problem: `path:line:column: severity[code]: message`
     Concise,
-    /// The JSON report
     Json,
     /// SARIF 2.1.0, for code scanning
     Sarif,
@@ -52,7 +50,6 @@ enum Format {
 enum MinSeverity {
     /// Errors only
     Error,
-    /// Errors and warnings
     Warning,
     /// Errors, warnings and information
     Information,

@@ -31,7 +31,6 @@ pub(super) struct Args {
     /// Ledger to use instead of the one in `clawspec.yaml`
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
-    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }

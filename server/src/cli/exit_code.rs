@@ -4,7 +4,6 @@ use speclens_runner::{event::SuiteResult, report::SuiteReport};
 
 use crate::threads;
 
-/// Everything passed.
 pub(crate) const PASSED: u8 = 0;
 /// A claim or a gate does not hold.
 pub(crate) const FAILED: u8 = 1;

@@ -22,7 +22,6 @@ use super::{
 pub(super) struct Args {
     /// Suites or directories to search
     paths: Vec<PathBuf>,
-    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }

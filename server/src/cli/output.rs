@@ -21,9 +21,7 @@ pub(super) const PAGE_COLUMNS: usize = 100;
 /// Output formats of lists, baselines and the coverage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
-    /// Text
     Human,
-    /// JSON
     Json,
 }
 

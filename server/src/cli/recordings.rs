@@ -35,7 +35,6 @@ enum Action {
     List {
         /// Suites or directories to search
         paths: Vec<PathBuf>,
-        /// Output format
         #[arg(long, value_enum, default_value_t = Format::Human)]
         format: Format,
     },

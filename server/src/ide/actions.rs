@@ -14,7 +14,6 @@ use speclens_schema::{
 pub(crate) struct QuickFix {
     /// The text of the menu entry.
     pub title: String,
-    /// The edits, which do not overlap.
     pub edits: Vec<Edit>,
     pub creates: Vec<NewFile>,
     pub preferred: bool,

@@ -414,7 +414,6 @@ impl<'d> Cursor<'d> {
     }
 }
 
-/// Goes down to the node with the mark. Returns whether there is one.
 fn descend(node: NodeRef<'_>, mark: &Range<usize>, found: &mut MarkedNode) -> bool {
     let range = node.own_range();
     let holds = |node: NodeRef<'_>| node.own_range().start <= mark.start && mark.end <= node.own_range().end;

@@ -16,7 +16,6 @@ use speclens_schema::{
 
 use super::occurrences::{self, Occurrence};
 
-/// One place of a name that may occur in other files.
 #[derive(Clone, Debug)]
 pub(crate) struct CrossFileOccurrence {
     /// The kind of thing it names, in the plural.

@@ -119,7 +119,6 @@ impl Latest {
 #[derive(Debug, Default)]
 pub(crate) struct RunProblems {
     pub own: Vec<RunProblem>,
-    /// The problems in other files that contain cases of the suite.
     pub parts: Vec<(Arc<CaseFile>, Vec<RunProblem>)>,
 }
 

@@ -178,7 +178,6 @@ pub(crate) fn inline(text: &str) -> String {
     format!("{ticks}{blank}{line}{rest}{blank}{ticks}")
 }
 
-/// Returns a fence that a text cannot close.
 pub(crate) fn fence(text: &str) -> String {
     "`".repeat(longest_run(text).max(2) + 1)
 }

@@ -17,9 +17,7 @@ use super::walk::first_after;
 /// The reason why a test does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotRunnableReason {
-    /// The author skips it.
     Skipped,
-    /// This version does not support it.
     NotSupported(&'static str),
     /// It is in a file that is a part of suites, and none names it.
     NoSuite,

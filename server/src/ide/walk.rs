@@ -56,7 +56,6 @@ enum Step<'d> {
 }
 
 impl NodePath<'_, '_> {
-    /// Whether the node is a key. The place of a key is that of its value.
     pub(crate) fn is_key(&self) -> bool {
         self.is_key
     }

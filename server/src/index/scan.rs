@@ -28,7 +28,6 @@ pub(crate) struct Terms<'s> {
     pub scopes: &'s Scopes,
     pub encoding: Encoding,
     pub limits: Limits,
-    /// Cancelled when the scan becomes obsolete.
     pub obsolete: &'s CancellationToken,
 }
 

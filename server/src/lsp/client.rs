@@ -13,7 +13,6 @@ pub(super) struct Abilities {
     pub pulls_diagnostics: bool,
     pub refreshes_lenses: bool,
     pub refreshes_hints: bool,
-    /// It resolves the edit of an action when one is chosen.
     pub resolves_edits: bool,
     pub creates_files: bool,
     pub snippets: bool,

@@ -41,7 +41,6 @@ pub(super) struct Chosen {
 }
 
 impl Runs {
-    /// Adds a requested run. Returns its number.
     pub(super) fn request(&mut self, uri: &str, wanted: Wanted) -> u32 {
         self.last += 1;
         let run = Run { cancel: CancellationToken::new(), uri: uri.to_owned(), wanted, follower: None };

@@ -154,7 +154,6 @@ pub(super) struct Server {
     next_number: u64,
     /// Whether the server is stopping: nothing new begins.
     is_stopping: bool,
-    /// Told when no run is left, at the end.
     runs_ended: Option<oneshot::Sender<()>>,
 }
 

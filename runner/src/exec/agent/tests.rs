@@ -69,7 +69,6 @@ fn says(text: &str) -> Reply {
     Reply { text: text.to_owned(), ..Reply::default() }
 }
 
-/// Returns one answer that runs these commands.
 fn runs(commands: &[&str]) -> Reply {
     let call = |(index, command): (usize, &&str)| ToolCall {
         id: format!("call-{index}"),
@@ -92,7 +91,6 @@ fn running(commands: &[&str]) -> Scripted {
     model(commands.iter().map(|command| Step::Answers(runs(&[command]))))
 }
 
-/// Returns a task for the program `sh`.
 fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentAction {
     let mut surroundings = AgentSurroundings { cli: "sh".to_owned(), ..AgentSurroundings::default() };
     let mut action = AgentAction {
@@ -113,14 +111,12 @@ fn task(change: impl FnOnce(&mut AgentAction, &mut AgentSurroundings)) -> AgentA
     action
 }
 
-/// The result of a task.
 struct TaskResult {
     attempt: Attempt,
     site: Option<ActionSite>,
 }
 
 impl TaskResult {
-    /// Returns the directory of the task.
     fn directory(&self) -> PathBuf {
         self.site.as_ref().unwrap().directory.clone()
     }

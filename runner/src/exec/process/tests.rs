@@ -23,7 +23,6 @@ fn directory() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// The environment of the tests.
 static PLAIN: Environment = Environment { set: BTreeMap::new(), removed: BTreeSet::new() };
 
 /// Returns a command with enough time and space.

@@ -24,7 +24,6 @@ pub(super) struct Shims {
 }
 
 impl Shims {
-    /// Writes the replacements. `path` and `shell` are the effective values of `PATH` and `SHELL`.
     pub(super) fn install(recorder: &Path, path: &str, shell: Option<&str>, settings: &Settings) -> io::Result<Shims> {
         // Other users must not read the log: such directories belong to their owner alone.
         let directory = Temporary::make()?;

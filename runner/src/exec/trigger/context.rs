@@ -57,7 +57,6 @@ pub(super) fn cancelled() -> RunError {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownRun {
     pub(crate) run_id: Option<String>,
-    /// Start time, as the value of `{{run_started_at}}`.
     pub(crate) started: Option<String>,
 }
 

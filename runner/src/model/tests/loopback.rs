@@ -23,9 +23,7 @@ pub(crate) struct ReceivedRequest {
     pub(crate) body: Value,
 }
 
-/// The answer to a request.
 pub(crate) enum Answer {
-    /// With a status, headers, and a body in JSON.
     Json(u16, Vec<(&'static str, String)>, Value),
     /// With these bytes, and the end of the connection.
     Bytes(String),
@@ -33,7 +31,6 @@ pub(crate) enum Answer {
     Silence,
 }
 
-/// Decides the answer to a request.
 type Step = Box<dyn Fn(&ReceivedRequest) -> Answer + Send>;
 
 /// A provider on this machine.
@@ -73,7 +70,6 @@ impl Loopback {
         server
     }
 
-    /// Answers everything with one body.
     pub(crate) async fn always(status: u16, body: Value) -> Loopback {
         Loopback::start(vec![step(move |_| Answer::Json(status, Vec::new(), body.clone()))]).await
     }
@@ -84,18 +80,15 @@ impl Loopback {
         Loopback::start(vec![step(move |_| Answer::Bytes(bytes.clone()))]).await
     }
 
-    /// Returns the requests so far.
     pub(crate) fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-/// Returns a step that inspects the request.
 pub(crate) fn step(answer: impl Fn(&ReceivedRequest) -> Answer + Send + 'static) -> Step {
     Box::new(answer)
 }
 
-/// Returns a step with a body that is the same for each request.
 pub(crate) fn json(status: u16, headers: &[(&'static str, &str)], body: Value) -> Step {
     let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
     step(move |_| Answer::Json(status, headers.clone(), body.clone()))

@@ -39,7 +39,6 @@ fn at_gateway() -> Judge {
     Judge::Endpoint(Address::Gateway("/qa/judge".to_owned()))
 }
 
-/// Returns a view of a directory with a text, in which the gateway is at this address.
 fn view_of(directory: &Path, host: &str) -> View {
     std::fs::write(directory.join("out.md"), TEXT).unwrap();
     std::fs::write(directory.join("SOUL.md"), "# Me\n").unwrap();

@@ -60,8 +60,8 @@ fn perform(step: &Step, began_us: u64, processes: &[Recordings; 2], directory: &
         Step::Write { process, case, repeat, key, rank, large } => {
             // Equal texts of several attempts are stored once.
             let text = if large { CASES[case].repeat(LARGE) } else { format!("{began_us}") };
-            let recorded = recorded(KEYS[key], began_us + rank * 1000, &text);
-            let written = processes[process].write(&label(CASES[case], repeat), CASES[case], &recorded).unwrap();
+            let mut recorded = recorded(KEYS[key], began_us + rank * 1000, &text);
+            let written = processes[process].write(&label(CASES[case], repeat), CASES[case], &mut recorded).unwrap();
             let is_newest = model.get(&(case, repeat)).is_none_or(|(known, ..)| *known < recorded.began_us);
             assert_eq!(written.is_some(), is_newest);
             if is_newest {

@@ -100,8 +100,8 @@ fn limit_bounds_a_recording_with_its_texts() {
         commands: Some(CommandLog { commands: vec![command], cut: false, unseen: None }),
         ..Evidence::default()
     };
-    let recorded = Recorded { evidence: Arc::new(evidence), ..recorded(KEY, beginning_us(), "") };
-    recordings.write(&label("a", 0), "a", &recorded).unwrap();
+    let mut recorded = Recorded { evidence: Arc::new(evidence), ..recorded(KEY, beginning_us(), "") };
+    recordings.write(&label("a", 0), "a", &mut recorded).unwrap();
     let path = fresh(&recordings, "a");
     let sizes = texts(&directory).iter().map(|path| fs::metadata(path).unwrap().len()).sum::<u64>();
     let whole = sizes + fs::metadata(&path).unwrap().len();
@@ -126,8 +126,8 @@ fn many_small_captures_are_cut_to_the_limit() {
     let command = Ran { stdout: Some(Capture::whole("\u{1}".repeat(60 * 1024))), ..Ran::default() };
     let commands = Some(CommandLog { commands: vec![command; 50], cut: false, unseen: None });
     let evidence = Arc::new(Evidence { commands, ..Evidence::default() });
-    let recorded = Recorded { evidence, ..recorded(KEY, beginning_us(), "") };
-    recordings.write(&label("a", 0), "a", &recorded).unwrap();
+    let mut recorded = Recorded { evidence, ..recorded(KEY, beginning_us(), "") };
+    recordings.write(&label("a", 0), "a", &mut recorded).unwrap();
     let path = fresh(&recordings, "a");
     assert!(fs::metadata(&path).unwrap().len() <= LIMIT);
     let recording = recordings.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap();
@@ -206,7 +206,7 @@ fn texts_are_neither_read_nor_written_through_links() {
     fs::rename(&folder, &moved).unwrap();
     symlink(&moved, &folder).unwrap();
     assert_eq!(read(&recordings, "a"), Err(Unusable::TextMissing));
-    let error = recordings.write(&label("a", 0), "a", &recorded(KEY, beginning_us(), &text)).unwrap_err();
+    let error = recordings.write(&label("a", 0), "a", &mut recorded(KEY, beginning_us(), &text)).unwrap_err();
     assert!(error.to_string().contains("is a symbolic link"), "{error}");
     fs::remove_file(&folder).unwrap();
     fs::create_dir(&folder).unwrap();
@@ -219,18 +219,18 @@ fn texts_are_neither_read_nor_written_through_links() {
 fn evidence_is_whole_again_after_it_was_written_and_after_it_could_not_be() {
     let directory = tempfile::tempdir().unwrap();
     let large = "o".repeat(LARGE + 1);
-    let written = recorded(KEY, beginning_us(), &large);
-    open(&directory).write(&label("a", 0), "a", &written).unwrap();
+    let mut written = recorded(KEY, beginning_us(), &large);
+    open(&directory).write(&label("a", 0), "a", &mut written).unwrap();
     assert_eq!(written.evidence.stdout().unwrap().text, large);
     // Beyond the limit, the recorded text is shorter than the observed one.
     let beyond = "o".repeat(2 * LIMIT as usize);
-    let cut = recorded(KEY, beginning_us(), &beyond);
-    open(&directory).write(&label("a", 0), "a", &cut).unwrap();
+    let mut cut = recorded(KEY, beginning_us(), &beyond);
+    open(&directory).write(&label("a", 0), "a", &mut cut).unwrap();
     assert!(cut.evidence.stdout().unwrap().text == beyond && !cut.evidence.stdout().unwrap().cut);
     let blocked = tempfile::tempdir().unwrap();
     fs::write(blocked.path().join(".speclens"), "a file in the way").unwrap();
-    let refused = recorded(KEY, beginning_us(), &large);
-    open(&blocked).write(&label("a", 0), "a", &refused).unwrap_err();
+    let mut refused = recorded(KEY, beginning_us(), &large);
+    open(&blocked).write(&label("a", 0), "a", &mut refused).unwrap_err();
     assert_eq!(refused.evidence.stdout().unwrap().text, large);
 }
 
@@ -246,8 +246,8 @@ fn bytes_of_turns(output: impl Fn(usize) -> String) -> u64 {
         ..Evidence::default()
     };
     let label = label("agent", 0);
-    let whole = Recorded { evidence: Arc::new(evidence.clone()), ..recorded(KEY, beginning_us(), "") };
-    recordings.write(&label, "agent", &whole).unwrap();
+    let mut whole = Recorded { evidence: Arc::new(evidence.clone()), ..recorded(KEY, beginning_us(), "") };
+    recordings.write(&label, "agent", &mut whole).unwrap();
     assert_eq!(*whole.evidence, evidence, "who recorded it still has it");
     let path = fresh(&recordings, "agent");
     let read = recordings.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap();

@@ -46,7 +46,6 @@ impl Model for Acts {
     }
 }
 
-/// Returns the job of a suite in YAML, with these models.
 pub(super) fn job_of(directory: &Path, text: &str, models: &[(&str, Arc<Acts>)]) -> Job {
     let document = Document::read(text, SpecFile::CLI_BENCH.scalar_rules());
     let files = MemoryFiles::new(directory, []).at("cli-bench.yaml");

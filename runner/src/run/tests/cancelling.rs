@@ -32,7 +32,6 @@ fn cases() -> Vec<Case> {
     (0..8).map(|index| case(&format!("c{index}"), &script(index), "")).collect()
 }
 
-/// Returns all files below a directory.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()

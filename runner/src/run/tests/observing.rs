@@ -79,7 +79,6 @@ fn command(run: &str) -> Need {
     Need::Command { run: run.to_owned(), timeout_ms: 20_000 }
 }
 
-/// Returns a word for each observation.
 fn words(evidence: &Evidence) -> Vec<String> {
     let word = |answer: &Answer| match answer {
         Answer::Files(found) => format!("{} files", found.files.len()),
@@ -214,7 +213,6 @@ async fn run_that_is_cancelled_while_it_waits_ends_and_records_nothing() {
 
 const SECRET: &str = "abcd1234-efgh5678";
 
-/// Returns all files below a directory, as text.
 fn written(directory: &Path) -> String {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let text = |path: std::path::PathBuf| {

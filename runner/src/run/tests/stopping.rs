@@ -150,7 +150,6 @@ fn outcomes() -> impl Strategy<Value = Outcomes> {
     })
 }
 
-/// Returns the results of the gates for these attempts, one for each unit.
 fn answers(suite: &Suite, units: &[Unit], results: &[RunResult]) -> Vec<Status> {
     let of_case = |case: usize| {
         let own = units.iter().zip(results).filter(move |(unit, _)| unit.case == case);

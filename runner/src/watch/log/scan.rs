@@ -76,7 +76,6 @@ struct Block<'b> {
     is_cut: bool,
 }
 
-/// Reads a file by blocks.
 fn blocks(source: &Source, take: &mut dyn FnMut(Block<'_>)) -> io::Result<()> {
     let mut reader = At { file: &source.file, offset: source.from };
     let mut buffer = vec![0; BLOCK];

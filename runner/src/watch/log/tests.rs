@@ -68,7 +68,6 @@ fn shown(answer: &LogAnswer) -> Vec<String> {
     answer.placed().map(line).collect()
 }
 
-/// Returns the watch of a run.
 fn of_run(log: &LogWatch, run: &str) -> Watch {
     Watch { log: Some(log.clone()), identity: identity(run), trace: None }
 }

@@ -6,7 +6,6 @@ use super::text::case_folded;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub text: String,
-    /// The level, from 1.
     pub level: usize,
     /// The bytes of its lines.
     pub range: std::ops::Range<usize>,

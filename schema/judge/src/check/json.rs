@@ -25,7 +25,6 @@ fn is_nan(value: &Value) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
     pub kind: JsonErrorKind,
-    /// The line, from 1.
     pub line: usize,
     /// The byte in the line, from 1.
     pub column: usize,

@@ -33,7 +33,6 @@ pub struct EcmaPattern {
 pub struct EcmaMatch {
     /// The matched text; half a character is U+FFFD.
     pub text: String,
-    /// The line where it begins, from 1.
     pub line: usize,
 }
 

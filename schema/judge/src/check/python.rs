@@ -6,7 +6,6 @@ use speclens_yaml::{Document, FaultKind, NodeRef, Scalar, ScalarRules, Shape, St
 
 use crate::check::time;
 
-/// A value as Python sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PythonValue {
     /// `None`.

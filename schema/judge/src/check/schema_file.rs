@@ -135,7 +135,6 @@ impl UserSchema {
     }
 }
 
-/// Returns options that make validation behave as in KindLM's validator.
 fn options(draft: Draft) -> ValidationOptions<'static> {
     let mut options = jsonschema::options()
         .with_draft(draft)

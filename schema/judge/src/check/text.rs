@@ -34,7 +34,6 @@ pub fn trim_end(text: &str) -> &str {
     text.trim_end_matches(is_space)
 }
 
-/// Returns the length in UTF-16 units.
 pub fn length(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -205,7 +204,6 @@ impl<'t> LineFeeds<'t> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CloseLine {
-    /// The number, from 1.
     pub number: usize,
     pub text: String,
 }

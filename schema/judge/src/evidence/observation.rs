@@ -244,7 +244,6 @@ pub enum ReadFailure {
 #[serde(from = "(usize, usize)", into = "(usize, usize)")]
 pub struct LinePlace {
     pub file: usize,
-    /// The line in it, from 0.
     pub line: usize,
 }
 

@@ -212,7 +212,6 @@ impl View<'_> {
     }
 }
 
-/// Returns the character of an escape, and the length of the escape.
 fn escape<'b>(rest: &'b [u8], buffer: &'b mut [u8; 4]) -> (&'b [u8], usize) {
     let plain: &[u8] = match rest.get(1) {
         Some(b'n') => b"\n",

@@ -60,7 +60,6 @@ fn structured(arguments: Option<Value>) -> Value {
     }
 }
 
-/// Reads the model's answer in a span. `records` are the log records of the span.
 pub fn said(exported: &Exported, records: &[&LogRecord]) -> SpanContent {
     let attributes = exported.attributes();
     let in_attributes = || {

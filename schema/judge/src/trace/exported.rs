@@ -169,7 +169,6 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Returns a value as JSON. Bytes are omitted.
 pub(super) fn as_json(held: &OtelValue) -> Value {
     match held {
         OtelValue::Text(text) => Value::String(text.clone()),

@@ -13,9 +13,7 @@ use super::{
 pub struct Stored {
     /// Data exported over OTLP.
     pub signals: Signals,
-    /// Traces of Opik.
     pub traces: Vec<OpikTrace>,
-    /// Spans of Opik.
     pub spans: Vec<OpikSpan>,
 }
 

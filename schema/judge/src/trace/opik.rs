@@ -21,7 +21,6 @@ pub struct OpikTrace {
     pub id: String,
     /// The name; `None` if unknown.
     pub name: Option<String>,
-    /// Start time, ISO 8601.
     pub start_time: Option<String>,
     pub end_time: Option<String>,
     pub thread_id: Option<String>,
@@ -41,7 +40,6 @@ pub struct OpikSpan {
     pub name: Option<String>,
     /// `llm`, `tool`, `general`, `guardrail`.
     pub r#type: Option<String>,
-    /// Start time, ISO 8601.
     pub start_time: Option<String>,
     pub end_time: Option<String>,
     /// Duration, in milliseconds.

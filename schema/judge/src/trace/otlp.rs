@@ -21,7 +21,6 @@ macro_rules! messages {
 }
 
 messages! {
-    /// A request to `/v1/traces`.
     TracesRequest {
         resource_spans: Vec<ResourceSpans> = "present" (message, repeated, tag = "1"),
     }
@@ -66,7 +65,6 @@ messages! {
         code: i32 = "status_code" (int32, tag = "3"),
     }
 
-    /// A request to `/v1/logs`.
     LogsRequest {
         resource_logs: Vec<ResourceLogs> = "present" (message, repeated, tag = "1"),
     }
@@ -89,7 +87,6 @@ messages! {
         event_name: String = "present" (string, tag = "12"),
     }
 
-    /// A request to `/v1/metrics`.
     MetricsRequest {
         resource_metrics: Vec<ResourceMetrics> = "present" (message, repeated, tag = "1"),
     }

@@ -31,7 +31,6 @@ pub struct FilePlace {
 /// A part of a line. Masking keeps its columns: a secret becomes as many stars as it has units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinePart {
-    /// The line, from 0.
     pub line: usize,
     /// The columns, from 0, in UTF-16 units.
     pub columns: Range<usize>,

@@ -19,7 +19,6 @@ const HEADS: [&str; 2] = ["agents", "skills"];
 /// Files that define an agent, the most specific one first.
 const DEFINITIONS: [&str; 3] = ["SOUL.md", "SKILL.md", "tests/scenarios.yaml"];
 
-/// Default paths of the coverage ledger.
 const LEDGERS: [&str; 2] = ["coverage-ledger.yaml", "docs/testing/coverage-ledger.yaml"];
 
 /// Maximum number of words of a name.

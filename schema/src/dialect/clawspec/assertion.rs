@@ -88,7 +88,6 @@ macro_rules! assertions {
                 says: <$variant as AssertionType>::says,
             },)+];
 
-            /// Reads an assertion of this type. Other members are ignored.
             fn of(name: &str, members: &Value) -> Result<Assertion, String> {
                 match name {
                     $(<$variant as AssertionType>::NAME => {
@@ -98,7 +97,6 @@ macro_rules! assertions {
                 }
             }
 
-            /// Returns the value of `type`.
             pub fn name(&self) -> &'static str {
                 match self { $(Assertion::$variant(_) => <$variant as AssertionType>::NAME,)+ }
             }

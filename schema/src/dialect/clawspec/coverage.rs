@@ -231,7 +231,6 @@ impl CoveredTarget {
     }
 }
 
-/// Returns the entries of a ledger, each with the name of its group.
 pub(crate) fn entries<'d>(root: &LintNode<'d>) -> Vec<(String, LintNode<'d>)> {
     let waves = root.get("waves").map(|waves| waves.entries()).unwrap_or_default();
     let items = |(name, wave): &(String, LintNode<'d>)| {
@@ -241,7 +240,6 @@ pub(crate) fn entries<'d>(root: &LintNode<'d>) -> Vec<(String, LintNode<'d>)> {
     waves.iter().flat_map(items).collect()
 }
 
-/// Returns the contracts that an entry names and that count for its tier, each with the template for a new one.
 pub(crate) fn named_contracts<'d>(item: &LintNode<'d>) -> Vec<(GapKind, LintNode<'d>, Template)> {
     let at = |key: &str| item.find(&["contracts", key]);
     let mut named = vec![(GapKind::ScenarioFile, at("scenario_file"), new_file::SCENARIOS)];

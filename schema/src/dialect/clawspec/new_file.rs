@@ -9,7 +9,6 @@ use crate::{
 
 pub(crate) const GOLDEN: Template = Template::File(|_| include_str!("new_file/golden.md.txt").to_owned());
 
-/// The definition of a skill.
 pub(crate) const SKILL: Template =
     Template::File(|path| filled(include_str!("new_file/SKILL.md.txt"), &[("%name%", &scalar(name_of(path)))]));
 
@@ -19,7 +18,6 @@ pub(crate) const SOUL: Template =
 
 pub(crate) const SCENARIOS: Template = Template::File(|path| scenarios(target_of(path), name_of(path)));
 
-/// A pipeline contract.
 pub(crate) const PIPELINE: Template = Template::File(|path| {
     let name = name_of(path);
     let (shown, target, trigger) = (scalar(name), scalar(target_of(path)), scalar(&format!("/{name}")));

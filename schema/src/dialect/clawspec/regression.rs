@@ -156,7 +156,6 @@ pub fn drift_of(metric: Metric, actual: f64, base: f64) -> f64 {
     if is_difference(metric) { actual - base } else { actual / base }
 }
 
-/// Whether the drift of a metric is a difference, not a multiple.
 pub fn is_difference(metric: Metric) -> bool {
     match metric {
         Metric::LlmCallCount | Metric::ToolInvocationCount | Metric::SubagentDelegationCount => true,

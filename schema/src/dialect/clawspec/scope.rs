@@ -34,14 +34,12 @@ pub struct Scoring {
 }
 
 impl Scoring {
-    /// Reads the values from the settings of a workspace.
     pub fn of(settings: &Settings) -> Scoring {
         Scoring { judge: settings.judge.as_deref().and_then(AskedModel::of_id), shortfall: settings.gateway.thresholds }
     }
 }
 
 impl Scope {
-    /// Creates the scope for a time, in a workspace with these settings.
     pub fn new(moment: ObservationTime, config: &Config, scoring: &Scoring) -> Scope {
         Scope { moment, prices: config.prices(), handoff: None, scoring: scoring.clone() }
     }

@@ -35,7 +35,6 @@ pub struct ScopedEvidence<'e> {
 pub(crate) type SeenFiles<'e> = Observed<Vec<&'e SeenFile>>;
 
 impl<'e> ScopedEvidence<'e> {
-    /// Expands the templates of a field's text.
     pub fn expand(&self, field: &str, text: &str) -> Result<String, Row> {
         self.scope.expand(text, self.act.context()).map_err(|no_value| {
             let is_callee = self.scope.handoff.is_some() && no_value.0 == CALLEE_RUN_ID;

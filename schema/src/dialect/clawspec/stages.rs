@@ -65,7 +65,6 @@ impl Check for Production {
     }
 }
 
-/// Contract of the handoff to a stage.
 #[derive(Clone, Debug)]
 pub struct StageHandoff {
     pub stage: String,
@@ -178,7 +177,6 @@ impl Condition {
 pub struct Health {
     /// Purpose of the condition.
     pub description: String,
-    /// Condition as written.
     pub written: String,
     /// Files that the stages produce.
     pub productions: Vec<Arc<Production>>,

@@ -39,7 +39,6 @@ pub(crate) enum Subject<'d> {
     File,
     /// A file whose name contains wildcards, which count as they are.
     LiteralFile,
-    /// Text in this log.
     Log(&'d str),
     /// Models in the trace. Part of a name is enough.
     Model,
@@ -73,7 +72,6 @@ impl<'d> Subject<'d> {
         Subject::Content(assertion.text_at("path").unwrap_or_default())
     }
 
-    /// Whether everything that has the required name also has a prohibited one.
     fn implies(self, required: &str, prohibited: &str) -> bool {
         match self {
             Subject::Call(_) | Subject::Span | Subject::File | Subject::LiteralFile => required == prohibited,
@@ -86,7 +84,6 @@ impl<'d> Subject<'d> {
         }
     }
 
-    /// Returns the message about something that must be, `whole`, and must not, `part`.
     fn message(self, whole: &str, part: &str) -> MessageParts {
         let verb = match self {
             Subject::Call(_) | Subject::Span => "be called".to_owned(),
@@ -105,7 +102,6 @@ impl<'d> Subject<'d> {
 }
 
 impl<'d> Statement<'d> {
-    /// Returns the statements about the name, or each name of a list, at a key.
     pub(crate) fn at(
         assertion: &LintNode<'d>,
         key: &str,
@@ -119,7 +115,6 @@ impl<'d> Statement<'d> {
         })
     }
 
-    /// Returns the path of the file that must exist, or must not.
     pub(crate) fn file(&self, exists: bool) -> Option<(&'d str, &LintNode<'d>)> {
         match self {
             Statement::Named(NamedStatement { about: Subject::File | Subject::LiteralFile, name, holds, node }) => {

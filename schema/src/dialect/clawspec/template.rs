@@ -54,7 +54,6 @@ pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     }),
 };
 
-/// Value of `{{qa_inbox}}`.
 pub const QA_INBOX: &str = "lumina.qa@agentmail.to";
 
 pub fn variable(name: &str) -> Option<&'static Variable> {

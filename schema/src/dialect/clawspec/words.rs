@@ -37,7 +37,6 @@ words! {
             not_text("expected a time for `updated_after`", "write a time, such as `\"{{run_started_at}}\"`"),
         ],
     };
-    /// The name of an environment variable.
     VariableName = { "type": "string", "minLength": 1, "x-problems": [{
         "if": { "pattern": r"[\s$={}]" }, "code": "contradiction",
         "message": "`{value}` is not a valid environment variable name",
@@ -59,7 +58,6 @@ words! {
         "if": { "pattern": "^#" }, "code": "contradiction", "message": "expected a heading without `#`, found `{value}`",
         "note": "ClawSpec searches for `# {value}` or `{value}:`", "fix": { "strip": r"^#+\s*|\s+$" },
     }] };
-    /// The path of a key in a file.
     KeyOfFile = { "type": "string", "minLength": 1, "x-problems": [{
         "if": { "pattern": r"[\[*]|^\$" }, "code": "contradiction",
         "message": "`{value}` is never found, because lists have no keys", "help": "name the keys of mappings, as in `a.b`",

@@ -47,7 +47,6 @@ pub(crate) struct TaskFacts {
     vague: Option<Vague>,
     /// Whether the intent can make a command of the name of a program.
     pub(crate) may_name_program: bool,
-    /// Range of an expected command in the intent.
     pub(crate) command: Option<Range<usize>>,
     /// Value of `max_turns`, if it is at most two.
     pub(crate) few_turns: Option<(Named, u32)>,
@@ -160,7 +159,6 @@ fn read_item(file: SpecFile, list: &'static str, item: NodeRef<'_>, files: &dyn 
     })))
 }
 
-/// Returns the range of a command in an intent, as whole words.
 fn part_of(intent: &str, command: &str) -> Option<Range<usize>> {
     let is_word = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
     let command = command.trim_end_matches('\n').trim();

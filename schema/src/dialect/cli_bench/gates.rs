@@ -297,7 +297,6 @@ mod tests {
         (report.gates.into_iter().map(|gate| (gate.status, gate.message)).collect(), report.rescued)
     }
 
-    /// Creates this many passed and failed runs of one model.
     fn runs(subject: &'static str, passed: usize, failed: usize) -> Vec<(&'static str, Status)> {
         let mut runs = vec![(subject, Status::Pass); passed];
         runs.extend(vec![(subject, Status::Fail); failed]);

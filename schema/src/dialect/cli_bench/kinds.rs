@@ -31,7 +31,6 @@ impl SpecFile {
         ..Kind::PLAIN
     });
 
-    /// A list of tasks that a `cli-bench.yaml` includes.
     pub const CLI_BENCH_TASKS: SpecFile = SpecFile::of(&Kind {
         name: "cli-bench-tasks",
         title: "cli-bench tasks",

@@ -243,7 +243,6 @@ fn assertion(item: &Value) -> Option<Assertion> {
     Assertion::deserialize(&Value::Object(kept)).ok()
 }
 
-/// Returns the values of environment variables, as written.
 fn environment(node: Option<NodeRef<'_>>) -> BTreeMap<String, String> {
     let entries = node.into_iter().flat_map(NodeRef::merged_entries);
     let value = |node: NodeRef<'_>| node.text().filter(|_| !node.is_null()).map(str::to_owned);

@@ -24,7 +24,6 @@ use crate::{
 /// A schema file of a claim, read when the claim was lowered.
 #[derive(Clone, Debug)]
 pub(crate) struct SchemaFile {
-    /// The path as written.
     pub path: String,
     content: Result<Arc<SchemaContent>, String>,
 }
@@ -34,7 +33,6 @@ pub(crate) struct SchemaFile {
 struct SchemaContent {
     bytes: Arc<[u8]>,
     schema: OnceLock<Result<UserSchema, SchemaError>>,
-    /// Locations of its rules.
     places: OnceLock<RulePlaces>,
 }
 
@@ -87,7 +85,6 @@ impl SchemaFile {
 /// Maximum number of characters of the observed output in a mismatch.
 const ACTUAL_LENGTH: usize = 200_000;
 
-/// The verdict of a part of a claim, with KindLM's type, the code of a failure, and the score.
 fn verdict(
     (kind, code): (&'static str, FailureCode),
     part: impl Into<Part>,
@@ -103,7 +100,6 @@ fn verdict(
     }
 }
 
-/// Judges that a phrase does not occur in the output, ignoring case.
 fn without(lower: &Seen<Text<'_>>, output: &str, phrase: &str, message: String) -> Judged {
     let found = lower.as_ref().map_err(Why::clone)?.occurs(&phrase.to_lowercase())?;
     let lines = output.lines().enumerate();

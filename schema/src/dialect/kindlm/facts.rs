@@ -83,7 +83,6 @@ impl<'f> Placed<'f> {
         Finding::absent(code, words, at, range)
     }
 
-    /// Adds the name to a finding as a related location.
     pub(crate) fn beside(&self, finding: Finding, label: &'static str) -> Finding {
         let (at, range) = self.place();
         finding.related(Relation::Labelled(label), at, range)

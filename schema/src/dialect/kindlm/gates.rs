@@ -29,7 +29,6 @@ struct Rule {
 enum Measure {
     /// The share of passed attempts.
     PassRate,
-    /// The number of failures with these codes.
     Failures(&'static [FailureCode]),
     JudgeAverage,
     Drift,

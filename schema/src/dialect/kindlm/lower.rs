@@ -108,7 +108,6 @@ pub(crate) fn lower_root(document: &Document, context: &RootContext, pass_rate: 
     }
 }
 
-/// Lowers one test. `at` is its location in the document.
 pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, files: &dyn Files) -> Case {
     let mut value = value_of(test).unwrap_or_default();
     compared_arguments(test, &mut value);

@@ -52,7 +52,6 @@ pub struct Providers {
     pub mcp: Option<McpProvider>,
 }
 
-/// Returns the problem of an organization of a provider that does not use it.
 fn organization(provider: &str) -> Value {
     json!({
         "if": { "required": [provider], "properties": { provider: { "required": ["organization"] } } },
@@ -206,7 +205,6 @@ pub struct Model {
     pub params: Params,
 }
 
-/// Returns the problem of a seed for a provider that does not support it.
 fn seed(provider: &str) -> Value {
     json!({
         "if": {

@@ -97,7 +97,6 @@ impl Trace {
         value.and_then(|value| crate::lenient::lenient(&value)).unwrap_or_default()
     }
 
-    /// Returns the port for receiving traces.
     pub fn port(&self) -> u16 {
         self.port.and_then(|port| u16::try_from(port).ok()).unwrap_or(Trace::PORT)
     }
@@ -153,7 +152,6 @@ fn took_ms(exported: &Exported) -> Option<f64> {
     (ended >= began && began > 0).then(|| (ended - began) as f64 / 1_000_000.0)
 }
 
-/// Returns the total duration of the outermost spans.
 fn duration_ms(spans: &[&Exported]) -> Option<f64> {
     let known: HashSet<(&[u8], &[u8])> = spans.iter().map(|it| (&*it.span.trace_id, &*it.span.span_id)).collect();
     let is_outermost = |it: &&&Exported| !known.contains(&(&*it.span.trace_id, &*it.span.parent_span_id));

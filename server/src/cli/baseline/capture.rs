@@ -49,7 +49,6 @@ pub(super) struct Args {
     /// Address of the gateway; overrides `clawspec.yaml` and the environment
     #[arg(long, value_name = "URL")]
     gateway: Option<String>,
-    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }

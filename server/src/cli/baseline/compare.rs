@@ -40,7 +40,6 @@ pub(super) struct Args {
     /// Select a scenario by name (repeatable)
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<String>,
-    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }

@@ -31,13 +31,11 @@ use crate::{
 /// The options of `speclens recordings show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Name of the test
     #[arg(value_name = "TEST")]
     test: String,
     /// Suite, or directory to search (repeatable)
     #[arg(long = "path", value_name = "SUITE")]
     paths: Vec<PathBuf>,
-    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
 }

@@ -52,7 +52,6 @@ impl<'s> Chosen<'s> {
     }
 }
 
-/// Returns a description of every chosen test. Named models and help modes replace those of the suites.
 pub(super) fn describe(
     suites: &[Chosen<'_>],
     checked: &[Option<Arc<SuiteResult>>],

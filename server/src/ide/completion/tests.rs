@@ -36,7 +36,6 @@ fn check(fixture: &str, expected: Expect) {
     expected.assert_eq(&lines.collect::<String>());
 }
 
-/// Only the labels, on one line.
 #[track_caller]
 fn check_labels(fixture: &str, expected: Expect) {
     let fixture = Fixture::parse(fixture);

@@ -14,11 +14,9 @@ use crate::ide::{
     outcome::{CaseOutcome, Phase},
 };
 
-/// A parsed fixture.
 pub(crate) struct Fixture {
     /// The document with the cursor, or else the first one.
     pub document: Document,
-    /// The kind of file.
     pub file: SpecFile,
     /// The cursor or selection; empty at the start if there is none.
     pub selection: Range<usize>,
@@ -58,7 +56,6 @@ impl Fixture {
         Fixture { document, file, selection, files }
     }
 
-    /// Returns the results of the tests with these recorded attempts.
     pub(crate) fn latest(&self, recorded: impl Fn(&Case) -> Vec<RunResult>) -> Latest {
         let suite = Analyzer::new(self.file).analyze(&self.document, &self.files, &Settings::default()).suite;
         let outcome = |case: &Arc<Case>| CaseOutcome::of(case, &case.action.subjects(), recorded(case), Phase::AtRest);

@@ -320,7 +320,6 @@ pub(crate) fn class_length(text: &str) -> usize {
     text.len()
 }
 
-/// Returns the length of `(`, `(?:`, `(?<name>` and the like.
 pub(crate) fn group_length(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("(?") else { return 1 };
     let named = |rest: &str| {

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Cancels as soon as a file exists.
 async fn cancel_when(suite: &Suite, file: &Path) {
     while !file.exists() {
         tokio::task::yield_now().await;

@@ -22,7 +22,6 @@ pub(super) struct Flags {
 
 pub(super) const ANY: &str = r"[\x{0}-\x{10FFFF}]";
 
-/// Never matches.
 const NEVER: &str = r"[^\x{0}-\x{10FFFF}]";
 
 /// The hidden characters: a masked one, and a byte that is not UTF-8.

@@ -200,7 +200,6 @@ impl WrongValue<'_> {
         }
     }
 
-    /// Returns the expected and the actual value in one line.
     fn line(&self) -> String {
         format!("{}: expected {}, found {}", self.key, described(&self.expected), described(&self.found))
     }
@@ -227,7 +226,6 @@ impl WrongValue<'_> {
     }
 }
 
-/// Returns a value with its type, to distinguish `2` from the string `2`.
 fn described(value: &PythonValue) -> String {
     match value {
         PythonValue::None => "null".to_owned(),

@@ -35,7 +35,6 @@ struct World {
     response: ResponseAnswer,
     trace: TraceAnswer,
     scores: Vec<ModelReply>,
-    /// Gaps in the log.
     gaps: Vec<LogGap>,
     waited_ms: Option<u64>,
     /// Whether the files existed unchanged before the run.
@@ -60,7 +59,6 @@ fn span(kind: SpanKind, name: &str, at: i64) -> Span {
     Span { kind, name: name.to_owned(), started_us, ended_us, tokens, ..Span::default() }
 }
 
-/// Returns the reply of a judge with this score.
 fn score(value: f64) -> ModelReply {
     ModelReply { text: Capture::whole(format!("{{\"score\": {value}}}")), ..ModelReply::default() }
 }
@@ -429,7 +427,6 @@ fn too_few_scores_are_not_said_to_be_below_the_threshold() {
     }
 }
 
-/// Returns the world with one more file.
 fn with_file(path: &str, text: &str) -> World {
     let mut world = world();
     world.files.push(file(path, text));

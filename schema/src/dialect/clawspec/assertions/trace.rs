@@ -35,7 +35,6 @@ pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
     spans
 }
 
-/// Returns the trace as a source of tool calls.
 fn tools<'e>(seen: &ScopedEvidence<'e>) -> Result<Observed<&'e Trace>, Row> {
     let trace = seen.act.trace()?;
     let gap = trace.so_far().unseen_tools.then(|| Why::unknown(UNSEEN_TOOLS));

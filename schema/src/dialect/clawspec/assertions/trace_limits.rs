@@ -89,7 +89,6 @@ fn is_summed(trace: &Trace) -> bool {
     trace.spans.iter().any(|span| span.kind == SpanKind::Other && span.tokens.is_some())
 }
 
-/// Counts tokens of a whole trace.
 pub(crate) fn tokens_of(trace: &Observed<&Trace>, part: fn(Tokens) -> u64) -> Observed<u64> {
     let spans = &trace.so_far().spans;
     let sum = spans.iter().filter_map(|span| span.tokens).fold(0_u64, |sum, tokens| sum.saturating_add(part(tokens)));

@@ -70,7 +70,6 @@ pub(super) fn by_tokens(mut spans: Vec<(&Span, u64)>) -> Vec<String> {
     block("the spans with the most tokens", spans.iter().map(line).collect())
 }
 
-/// Returns a span with its kind, as the format calls it.
 pub(super) fn shown(span: &Span) -> String {
     let kind = match span.kind {
         SpanKind::Llm => "llm",

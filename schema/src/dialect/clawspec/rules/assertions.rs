@@ -60,7 +60,6 @@ pub(super) fn check(root: NodeRef<'_>, list: Option<LintNode<'_>>, files: &dyn F
     }
 }
 
-/// Reports an assertion about the run that is a precondition.
 fn check_before_run(assertion: &LintNode<'_>, info: &TypeInfo, report: &mut Report) {
     let (name, is_about_trace) = (info.name, info.category == Category::Trace);
     let is_own = |run: LintNode<'_>| run.text().is_some_and(|text| text.contains("{{run_id}}"));

@@ -54,7 +54,6 @@ fn is_callee_run(member: &LintNode<'_>) -> bool {
     matches!(trimmed_placeholders(text)[..], [found] if found.name == CALLEE_RUN_ID && found.text == text)
 }
 
-/// Reports the placeholder in a value that a run uses.
 fn check_run_id(member: &LintNode<'_>, report: &mut Report) {
     let placeholders = member.text().map(trimmed_placeholders).unwrap_or_default();
     if let Some(found) = placeholders.into_iter().find(|found| found.name == CALLEE_RUN_ID) {

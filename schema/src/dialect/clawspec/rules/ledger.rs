@@ -34,7 +34,6 @@ pub(super) fn check(root: &LintNode<'_>, files: &dyn Files, report: &mut Report)
     }
 }
 
-/// Reports keys of a mapping that resemble known ones.
 fn check_keys(mapping: &LintNode<'_>, shape: &Shape, report: &mut Report) {
     let fields = shape.fields(None);
     for (key, member) in mapping.entries() {

@@ -67,7 +67,6 @@ fn check_count(root: &LintNode<'_>, stages: &LintNode<'_>, actual: usize, report
     report.push(finding.instead_of(Scope::CodeAt(Code::OutOfRange, count.at.clone())).unless_wrong(count.at.clone()));
 }
 
-/// Reports an unknown condition, or one about keys that no stage has.
 fn check_condition(root: &LintNode<'_>, health: &LintNode<'_>, stages: &[LintNode<'_>], report: &mut Report) {
     let Some(check) = health.get("check") else { return };
     let Some(text) = check.text().filter(|text| !text.is_empty()) else { return };

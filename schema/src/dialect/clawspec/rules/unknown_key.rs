@@ -45,7 +45,6 @@ pub(crate) fn explain(context: &Context<'_>, finding: Finding) -> Finding {
     }
 }
 
-/// Returns the fix that adds the implied value of a key.
 fn implied(context: &Context<'_>, at: &Pointer) -> Option<Fix> {
     if !context.base.is_root() {
         return None;

@@ -65,7 +65,6 @@ fn judged(root: NodeRef<'_>, sentence: &LintNode<'_>) -> Option<Fix> {
     Some(Fix::suggestion(format!("check it with `{kind}`"), sentence.replaced(words)?))
 }
 
-/// Checks the type of a mapping, or reports one that is not under `type`.
 pub(super) fn check_type(root: NodeRef<'_>, assertion: &LintNode<'_>, report: &mut Report) {
     if !assertion.is_mapping() {
         return;
@@ -156,7 +155,6 @@ fn only_field(name: &str, value: NodeRef<'_>) -> Option<(&'static str, bool)> {
     }
 }
 
-/// Returns the text about an unknown type, with what is meant by it.
 fn meant(name: &str, assertion: &LintNode<'_>, kind: &LintNode<'_>) -> MessageParts {
     let words = MessageParts::new(format!("unknown assertion type `{name}`"));
     let change_to = |real: &str| format!("change the type to `{real}`");
@@ -224,7 +222,6 @@ fn has_nothing_else(assertion: &LintNode<'_>, real: &str) -> bool {
 const TEXTS: [&str; 10] =
     ["text", "contains", "content", "value", "expected", "pattern", "values", "texts", "patterns", "strings"];
 
-/// Returns the edits that convert the assertion to the existing type.
 fn converted(assertion: &LintNode<'_>, kind: &LintNode<'_>, real: &str) -> Option<Vec<Edit>> {
     let mut edits = kind.replaced(real)?;
     for field in fields_of(real).iter().filter(|field| assertion.get(field.name).is_none()) {

@@ -112,7 +112,6 @@ fn check_text(value: &Value<'_, '_>, report: &mut Report) {
     report.push(lint_node.problem(code, words).unless_wrong(lint_node.at.clone()));
 }
 
-/// Checks a key of a mapping, which may be a list or a mapping.
 fn check_key<'d>(mapping: NodeRef<'d>, key: NodeRef<'d>, place: &dyn Fn() -> LintNode<'d>, report: &mut Report) {
     let at = || place().at.key(&key.key_text());
     let kind = match key.shape() {

@@ -266,7 +266,6 @@ impl CommandPattern {
         &self.source
     }
 
-    /// Returns whether a command matches, whatever is masked in it.
     pub(super) fn matches(&self, command: &evidence::Ran) -> Seen<Found<()>> {
         self.search(&Text::of(&command.command))
     }

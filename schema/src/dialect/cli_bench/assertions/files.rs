@@ -75,7 +75,6 @@ impl AssertionType for FileExists {
     }
 }
 
-/// Returns the mismatch for a missing path, with a similar name in the same directory.
 fn missing(path: &str, beside: &[String]) -> Mismatch {
     let name = path.rsplit('/').next().unwrap_or(path);
     let mut notes = Vec::new();

@@ -117,7 +117,6 @@ impl Stream {
         }))
     }
 
-    /// Returns the earlier command that wrote a text.
     fn earlier(self, wanted: &str, before: &[Ran]) -> Option<String> {
         let (index, command) = before.iter().enumerate().rev().find(|(_, command)| self.has(command, wanted))?;
         let text = brief(&command.command.text);

@@ -83,7 +83,6 @@ fn evidence() -> Evidence {
 /// A claim and the location of its item.
 type Placed = (Pointer, std::sync::Arc<dyn Check>);
 
-/// Returns the claims of a list, each with its location.
 fn claims(list: &str) -> (Document, Vec<Placed>) {
     let document = Document::read(list, ScalarRules::Yaml12);
     let mut after = After::default();

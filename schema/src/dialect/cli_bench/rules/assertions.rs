@@ -49,7 +49,6 @@ impl<'d> Asserted<'d> {
         self.items.iter().filter_map(|item| item.get(name)).collect()
     }
 
-    /// Returns the values of all assertions of a type that are strings.
     fn texts(&self, name: &str) -> Vec<(&'d str, LintNode<'d>)> {
         self.all(name).into_iter().filter_map(|lint_node| Some((lint_node.text()?, lint_node))).collect()
     }

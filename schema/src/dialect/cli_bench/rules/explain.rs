@@ -164,7 +164,6 @@ fn assertions_by_name(value: NodeRef<'_>, words: MessageParts) -> MessageParts {
     }
 }
 
-/// Explains a string instead of a mapping with this field and more.
 fn in_braces(value: NodeRef<'_>, field: &str, more: &str, words: MessageParts) -> MessageParts {
     let text = value.as_str().unwrap_or_default();
     let written = format!("{{ {field}: {}{more} }}", show(&text.into()));

@@ -129,7 +129,6 @@ pub(crate) fn check_model(model: &LintNode<'_>, files: &dyn Files, report: &mut 
     }
 }
 
-/// Reports a task file with its list below `tasks`.
 pub(crate) fn check_task_file(root: &LintNode<'_>, report: &mut Report) {
     if let Some(tasks) = root.get("tasks").filter(LintNode::is_list) {
         let alone = root.node.entry("tasks").filter(|_| root.node.entries().nth(1).is_none());

@@ -20,7 +20,6 @@ use crate::{
     words::nearest,
 };
 
-/// A task file, in place of a missing one.
 pub(crate) const TASKS: Template = Template::File(|_| include_str!("../new_file/tasks.yaml.txt").to_owned());
 
 /// Checks an item of `tasks`, if it names files.
@@ -188,7 +187,6 @@ fn included<'f>(items: Items<'f>) -> impl Iterator<Item = (usize, &'f Named, &'f
     })
 }
 
-/// Reports ids that another file of the suite has as well.
 pub(crate) fn check_ids(items: Items<'_>, suite: &SuiteFacts, report: &mut Report) {
     let duplicate = |index: usize, here: &Named, id: &str, note: String| {
         let words = MessageParts::new(format!("duplicate task id `{id}`"));

@@ -18,7 +18,6 @@ use crate::{
 
 #[derive(Clone, Debug)]
 pub(crate) struct JudgeClaim {
-    /// Expectation to judge.
     pub expect: JudgeExpect,
     /// Model that judges. `None` if the file names none.
     pub peer: Option<AskedModel>,
@@ -26,7 +25,6 @@ pub(crate) struct JudgeClaim {
     pub times: u32,
 }
 
-/// Maximum number of tokens of an answer.
 const ANSWER_TOKENS: u32 = 512;
 
 /// Minimum number of usable answers if a judge is asked several times.
@@ -118,7 +116,6 @@ impl Check for JudgeClaim {
     }
 }
 
-/// Reads the score in an answer, as KindLM reads it.
 fn read(answer: &str) -> Result<Score, String> {
     let value = parse(object(answer)?).map_err(|error| error.to_string())?;
     let score = value.get("score").filter(|score| score.is_number()).and_then(Value::as_f64);

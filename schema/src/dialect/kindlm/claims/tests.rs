@@ -560,7 +560,6 @@ fn absent_call_is_unknown_if_a_line_about_a_call_is_unreadable() {
     assert_eq!(worst("toolCalls: [{tool: zebra}]", &evidence(&format!("info: {call}\n{call}"))), Status::Pass);
 }
 
-/// A name, and what it does to a command that ran.
 type Damage = (&'static str, fn(&mut Ran));
 
 #[test]

@@ -87,7 +87,6 @@ fn unread_call(text: &str) -> Option<Why> {
     })
 }
 
-/// The calls in an output.
 type Calls<'e> = Observed<&'e [ToolCall]>;
 
 impl ToolCallClaim {
@@ -100,7 +99,6 @@ impl ToolCallClaim {
         (kind, code)
     }
 
-    /// Returns whether a call is to the tool. A name that is masked or damaged may be that of any tool.
     fn is_of_tool<'e>(&self, call: &'e ToolCall) -> Seen<Found<&'e ToolCall>> {
         let masked = call.name.contains(MASK_CHARACTER).then(|| Why::unknown(MASKED));
         let gap = masked.or_else(|| {

@@ -18,7 +18,6 @@ fn row(kind: &'static str, code: Option<FailureCode>, outcome: Outcome) -> Verdi
     Verdict { at: Pointer::root(), kind, label: "x".to_owned(), code, score, outcome, related: Vec::new() }
 }
 
-/// A claim about the text of the output does not affect the gate about its schema.
 #[test]
 fn an_unknown_claim_about_the_text_leaves_the_schema_gate_alone() {
     let open = |place: Pointer| {

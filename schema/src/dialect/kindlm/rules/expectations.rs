@@ -51,7 +51,6 @@ pub(crate) fn check(test: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-/// Reports texts that the output must and must not contain.
 fn check_texts(expect: &LintNode<'_>, report: &mut Report) {
     const WANTED: &str = "this must be in the output";
     let texts = |path: &[&str]| expect.find(path).map(|list| list.texts()).unwrap_or_default();

@@ -28,14 +28,12 @@ const MAX_SPARE: usize = 512;
 /// Maximum number of prompts with fixes that add a variable to the test.
 const MAX_ADDITIONS: usize = 64;
 
-/// Help for an unused name.
 pub(super) const UNUSED: &str = "use it, or remove it";
 
 pub(super) fn placeholder(name: &str) -> String {
     format!("{{{{{name}}}}}")
 }
 
-/// Returns the message about a text that is not replaced.
 pub(super) fn unexpanded(written: &str) -> MessageParts {
     MessageParts::new(format!("`{written}` is not expanded"))
 }
@@ -84,7 +82,6 @@ pub(crate) fn check(root: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-/// Reports names that have no value in a request body.
 fn check_body(body: &LintNode<'_>, report: &mut Report) {
     let names = || BODY.variables.iter().map(|variable| variable.name);
     let mut seen: Vec<&str> = names().collect();

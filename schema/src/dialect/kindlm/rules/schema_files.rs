@@ -15,7 +15,6 @@ use crate::{
     rules::missing_file::{Missing, other_kind},
 };
 
-/// A JSON Schema, in place of a missing one.
 pub(crate) const NEW: Template = Template::File(|_| include_str!("../new_file/schema.json.txt").to_owned());
 
 /// What is said of a valid schema file: its draft, and the formats that are not checked.

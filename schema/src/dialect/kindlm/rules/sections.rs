@@ -49,7 +49,6 @@ struct Suite<'d, 'f> {
     judge: Option<Placed<'f>>,
 }
 
-/// Sections that prompt tests need.
 const SECTIONS: [&str; 3] = ["providers", "models", "prompts"];
 
 impl<'d> Suite<'d, '_> {

@@ -145,7 +145,6 @@ fn check_tool(name: &str, tool: &LintNode<'_>, report: &mut Report) {
     }
 }
 
-/// Reports expected calls of tools that the test does not define, and arguments that its tools do not have.
 fn check_names<'c, 'd: 'c>(
     tools: &[(&str, LintNode<'_>)],
     calls: impl Iterator<Item = &'c Call<'d>>,
@@ -177,7 +176,6 @@ fn check_names<'c, 'd: 'c>(
     }
 }
 
-/// Reports arguments that the parameters of a tool do not allow.
 fn check_arguments(name: &str, tool: &LintNode<'_>, args: &LintNode<'_>, report: &mut Report) {
     let Some(parameters) = tool.get("parameters") else { return };
     let Some(properties) = parameters.get("properties").filter(|it| it.is_mapping() && !it.is_empty()) else { return };

@@ -98,7 +98,6 @@ const CLI_BENCH: &str = "\
     - ran: \"tool list\"
 ";
 
-/// Returns the same text with the items of lists in the column of their key.
 fn with_lists_in_the_column_of_their_key(text: &str) -> String {
     // The columns of the dashes of the lists around a line.
     let mut lists: Vec<usize> = Vec::new();

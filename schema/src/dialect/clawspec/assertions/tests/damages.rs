@@ -189,7 +189,6 @@ fn is_sighted(assertion: &str) -> bool {
     is_minimum || !is_bounded && SIGHTED.iter().any(|form| assertion.contains(form))
 }
 
-/// Returns the status of an assertion on damaged evidence.
 fn damaged(assertion: &str, world: &World, damage: impl Fn(&mut Evidence)) -> Status {
     let case = case(assertion);
     let check = &case.claims[0].check;

@@ -80,7 +80,6 @@ fn verdict_names_the_places_in_other_files_that_decide() {
     }
 }
 
-/// Returns the notes of a failed claim.
 fn notes(assertion: &str, world: &World) -> Vec<String> {
     let verdict = judge(assertion, world);
     verdict.outcome.mismatch().unwrap_or_else(|| panic!("{verdict:?}")).notes.clone()

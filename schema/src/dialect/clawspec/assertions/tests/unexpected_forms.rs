@@ -56,7 +56,6 @@ fn call_in_any_form_is_no_absence() {
     }
 }
 
-/// Returns a world with a trace of one span around these, each given by its attributes.
 fn traced(spans: &[Value], change: impl Fn(&mut Value)) -> World {
     let span = |(number, attributes): (usize, &Value)| {
         let attributes = attributes.as_object().unwrap().iter().map(|(key, value)| {
