@@ -14,13 +14,17 @@
 //! pattern, a path that must exist, a text with variables, a lower bound) and which other names people use for it:
 //! [`words`] lists the keywords, and `walk` applies the rules for these meanings in all formats.
 //!
-//! To add a format, create its folder in `dialect/`: the implementation of `Format` (name, rules, lowering), and a row
-//! for each kind of file (name, title, usual file names, how the content is recognized, where the cases are, schema). Then
-//! list the rows in `SpecFile::ALL`. `server/src/ide/tests/fourth_format.rs` does this for a small made-up format.
+//! To add a ClawSpec assertion, write its type with its judgement in a file of `dialect/clawspec/assertions/`, and give it a
+//! row in `dialect/clawspec/assertion.rs`.
 //!
-//! To add a rule, add its file to `rules/` (all formats; its check is called in `walk.rs`) or to `dialect/*/rules/` (one
-//! format; called in the `rules.rs` above it), with its check, messages and fixes, and a golden file to
-//! `schema/tests/problems`. A new kind of problem is a row of `code.rs` and a page in `codes/`.
+//! To add a format, create its folder in `dialect/`: the implementation of [`format::Format`] (name, rules, lowering), and a
+//! row for each kind of file (name, title, usual file names, how the content is recognized, where the cases are, schema).
+//! Then list the rows in `SpecFile::ALL`. `server/src/ide/tests/fourth_format.rs` does this for a small made-up format.
+//!
+//! To add a rule, write its file with the check, messages and fixes in `rules/` (all formats; one about a value alone is a row
+//! of `OF_VALUES` in `walk.rs`) or in `dialect/*/rules/` (one format; called in the `rules.rs` above it), and a golden file
+//! in `schema/tests/problems`. A new kind of problem is a row of `code.rs` and a page in `codes/`. `tests/adding.rs` adds an
+//! assertion and a rule.
 
 pub mod analysis;
 mod code;

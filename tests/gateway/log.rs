@@ -17,7 +17,7 @@ use super::{accepted, attempts, over, skill};
 
 /// The run in a real gateway's log, and the log.
 const HOOK: &str = "5f469be8-47c7-4000-8944-cb84d06dc022";
-const OPENCLAW: &str = "schema/src/dialect/clawspec/gateway_log/tests/openclaw.jsonl";
+const OPENCLAW: &str = "schema/src/gateway/log/tests/openclaw.jsonl";
 
 /// A workspace whose gateway has a log.
 fn workspace(gateway: &Loopback, place: &Place, then: &str) {
