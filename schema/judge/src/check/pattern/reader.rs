@@ -1,6 +1,6 @@
 //! Reads a pattern of either language, and writes it in the syntax of the engines.
 //!
-//! What hardly anybody writes is refused as not supported, so what it finds is unknown: octal codes, conditional and
+//! Rare constructs are refused as not supported, so their result is unknown: octal codes, conditional and
 //! atomic groups, references to groups that may take no part in a match.
 
 mod escapes;
