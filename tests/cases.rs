@@ -160,14 +160,14 @@ fn original_rows(run: &Value, unit: &Value) -> Vec<Value> {
         .collect()
 }
 
-fn our_rows(run: &Value) -> Vec<Value> {
+pub(crate) fn our_rows(run: &Value) -> Vec<Value> {
     let rows = run["verdicts"].as_array().unwrap().iter();
     rows.map(|row| json!([row["type"], row["label"], answer(&row["outcome"]), row["score"].as_f64(), row["code"]]))
         .collect()
 }
 
 /// Yes, no, or neither.
-fn answer(status: &Value) -> Value {
+pub(crate) fn answer(status: &Value) -> Value {
     match status.as_str().unwrap() {
         "pass" => json!(true),
         "fail" => json!(false),

@@ -39,6 +39,8 @@ mod places_in_reports;
 mod processes;
 #[cfg(unix)]
 mod programs;
+mod prompts;
+mod providers;
 mod recorded;
 mod recordings;
 mod replay;

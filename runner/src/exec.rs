@@ -6,6 +6,8 @@ mod inputs;
 pub mod process;
 #[cfg(unix)]
 pub mod program;
+pub mod prompt;
+mod talk;
 pub(crate) mod temporary;
 pub mod trigger;
 
@@ -25,8 +27,7 @@ pub(crate) use inputs::Inputs;
 /// Returns the kind of test, in the plural, whose action this version does not perform; `None` if it does.
 pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
     match action.into() {
-        ActionKind::Command | ActionKind::Agent | ActionKind::Trigger => None,
-        ActionKind::Prompt => Some("prompt tests"),
+        ActionKind::Command | ActionKind::Prompt | ActionKind::Agent | ActionKind::Trigger => None,
         ActionKind::None => Some(dialect.without_action()),
     }
 }
@@ -54,7 +55,18 @@ pub(crate) async fn perform(
             }
         },
         Action::Trigger(trigger) => trigger::perform(trigger, context, action_context, view).await,
-        Action::Prompt(_) | Action::None => {
+        Action::Prompt(prompt) => {
+            let attempt = match action_context.backend {
+                Some(agent::AgentBackend::Model(model)) => {
+                    prompt::perform(prompt, model, context, action_context).await
+                }
+                Some(agent::AgentBackend::Program(_)) | None => {
+                    Attempt::with_error(context, RunErrorKind::Provider, NO_MODEL_TO_ASK)
+                }
+            };
+            ActionResult::without_act(attempt, action_context.job)
+        }
+        Action::None => {
             let message = refusal(action_context.job.suite.dialect, action).unwrap_or_default();
             let attempt = Attempt::with_error(context, RunErrorKind::Unsupported, message);
             ActionResult::without_act(attempt, action_context.job)
@@ -63,6 +75,8 @@ pub(crate) async fn perform(
 }
 
 pub const NO_MODEL: &str = "the suite does not name a model; name models under `providers`, or with `--model`";
+
+const NO_MODEL_TO_ASK: &str = "only a model can answer a prompt; name one of `models`";
 
 async fn agent(
     task: &AgentAction,

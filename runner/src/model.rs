@@ -1,6 +1,5 @@
 //! Models: a provider on the network, a script, a person or another program.
 
-mod convert;
 mod failure;
 pub mod manual;
 mod network;
@@ -10,6 +9,7 @@ mod registry;
 pub(crate) mod script;
 #[cfg(test)]
 pub(crate) mod tests;
+mod wire;
 
 use std::{fmt, future::Future, pin::Pin};
 
@@ -17,6 +17,7 @@ use serde_json::Value;
 use speclens_schema::{
     evidence::{RunError, ToolCall, Usage},
     mask::Secrets,
+    suite::Sampling,
 };
 
 pub use price::{PriceSource, Quote};
@@ -36,10 +37,11 @@ pub trait Model: Send + Sync + fmt::Debug {
 
 pub async fn ask(model: &dyn Model, request: &Request, secrets: &Secrets) -> Result<Reply, RunError> {
     let mut request = request.clone();
-    request.system = secrets.mask(&request.system);
+    let mask = |text: &mut String| *text = secrets.mask(text);
+    mask(&mut request.system);
     for message in &mut request.messages {
         match message {
-            Message::User(text) | Message::Result { text, .. } => *text = secrets.mask(text),
+            Message::User(text) | Message::Prefill(text) | Message::Result { text, .. } => mask(text),
             Message::Model(reply) => {
                 reply.text = secrets.mask(&reply.text);
                 reply.calls.iter_mut().for_each(|call| secrets.mask_value(&mut call.arguments));
@@ -53,28 +55,33 @@ pub async fn ask(model: &dyn Model, request: &Request, secrets: &Secrets) -> Res
 pub struct Request {
     /// The test that asks, by its id or name. Only used by scripts.
     pub test: String,
+    /// The instructions; empty without any.
     pub system: String,
     /// The messages so far, oldest first.
     pub messages: Vec<Message>,
     pub tools: Vec<Tool>,
-    /// Sampling temperature, from 0 to 2; `None` for the provider's default.
-    pub temperature: Option<f64>,
-    /// Maximum number of tokens of the answer; `None` for the provider's default.
-    pub max_tokens: Option<u32>,
+    pub sampling: Sampling,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {
     User(String),
     Model(Reply),
-    Result { call: String, text: String },
+    /// The beginning of the answer, which the model continues.
+    Prefill(String),
+    Result {
+        call: String,
+        tool: String,
+        text: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    pub name: &'static str,
-    pub description: &'static str,
-    pub parameters: Value,
+    pub name: String,
+    pub description: Option<String>,
+    /// JSON Schema of the arguments; `None` if nothing is known of them.
+    pub parameters: Option<Value>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -64,7 +64,7 @@ impl ScriptedGateway {
     ) -> Result<ScriptedGateway, String> {
         let wrong = |reason: String| format!("cannot play the scripted gateway {name}: {reason}");
         let lines = read(path, name)?;
-        let root = tokio::fs::canonicalize(root).await.map_err(|error| wrong(error.to_string()))?;
+        let root = std::fs::canonicalize(root).map_err(|error| wrong(error.to_string()))?;
         let encryption = http::encryption("http").map_err(wrong)?;
         let client = reqwest::Client::builder().tls_backend_preconfigured(encryption).no_proxy().build();
         let client = client.map_err(|error| wrong(error.to_string()))?;

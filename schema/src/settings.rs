@@ -73,6 +73,14 @@ pub struct Settings {
     ///
     /// `local/qwen3` is then the model `qwen3` on the local server.
     pub providers: BTreeMap<String, Provider>,
+    /// Models that answer instead of those of KindLM suites, by the `id` in `models` of the suite.
+    ///
+    /// ```yaml
+    /// models: { small: scripted/answers }
+    /// ```
+    ///
+    /// The model `small` of a suite is then played from the script `answers.script.yaml` beside it, without a key.
+    pub models: BTreeMap<String, String>,
     /// Id of the model that scores.
     ///
     /// It replaces the one in the suite; in ClawSpec suites, it replaces the gateway's judge for `llm_judge` and `agent_identity_consistent`.
@@ -135,6 +143,8 @@ pub enum Api {
     Anthropic,
     /// The `generateContent` API of Google Gemini.
     Gemini,
+    /// The chat API of Cohere, version 2.
+    Cohere,
     /// The chat API of Ollama.
     Ollama,
 }

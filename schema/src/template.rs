@@ -47,6 +47,11 @@ pub(crate) fn expanded<'v>(
     expanded
 }
 
+/// Replaces every placeholder by its value in one pass.
+pub fn filled(text: &str, value_of: impl Fn(&str) -> String) -> String {
+    expanded(text, &placeholders(text), |name| Some(Cow::Owned(value_of(name))))
+}
+
 /// Returns the placeholders of a text in order: two braces, a name without spaces, two braces. Any other text
 /// in braces is literal.
 pub fn placeholders(text: &str) -> Vec<Placeholder<'_>> {

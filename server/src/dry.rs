@@ -15,12 +15,12 @@ use speclens_runner::{
     report::{human::dollars, plain},
 };
 use speclens_schema::{
-    evidence::{Context, ObservationTime, TemplateValues},
+    evidence::{AskedModel, Context, ObservationTime, TemplateValues},
     judge::Judged,
     mask::Secrets,
     script,
     settings::Price,
-    suite::{Action, AgentAction, Case, HelpMode, Subject, Suite, program_of},
+    suite::{Action, AgentAction, Case, HelpMode, PromptAction, PromptTexts, Subject, Suite, program_of},
     template_syntax,
     verdict::Verdict,
     words::plural,
@@ -75,7 +75,7 @@ impl Plan<'_> {
                 Ok(script) => script.trim_end().lines().map(str::to_owned).collect(),
                 Err(names) => vec![format!("{} (no value for {})", command.template, names.join(", "))],
             },
-            Action::Prompt(prompt) => vec![format!("prompt `{}` for {}", prompt.prompt, prompt.models.join(", "))],
+            Action::Prompt(prompt) => conversation(prompt, subjects),
             Action::Agent(_) if subjects.is_empty() => vec![exec::NO_MODEL.to_owned()],
             Action::Agent(agent) => task(agent, subjects),
             Action::Trigger(trigger) => self.prepared.describe(trigger, &case.name),
@@ -156,6 +156,26 @@ fn task(agent: &AgentAction, subjects: &[Subject]) -> Vec<String> {
     lines
 }
 
+/// Returns what a model would be asked.
+fn conversation(prompt: &PromptAction, subjects: &[Subject]) -> Vec<String> {
+    let names: Vec<&str> = subjects.iter().filter_map(Subject::model_id).collect();
+    let turns = plural(prompt.max_turns as usize, "turn");
+    let mut lines = vec![format!("prompt `{}` for {}, at most {turns}", prompt.prompt, and(&names))];
+    if !prompt.missing.is_empty() {
+        lines.push(format!("not sent, because there is no value for {}", prompt.missing.join(", ")));
+    }
+    let PromptTexts { system, user, assistant, follow_ups } = &prompt.texts;
+    let texts = [("system", system.as_ref()), ("user", Some(user)), ("assistant", assistant.as_ref())];
+    let texts = texts.into_iter().filter_map(|(role, text)| Some((role, text?)));
+    let texts = texts.chain(follow_ups.iter().map(|text| ("then user", text)));
+    lines.extend(texts.map(|(role, text)| format!("{role}: {}", text.trim_end())));
+    if !prompt.tools.is_empty() {
+        let names: Vec<&str> = prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
+        lines.push(format!("simulated tools: {}", names.join(", ")));
+    }
+    lines
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     attempts: usize,
@@ -192,10 +212,18 @@ fn word(count: u64, word: &str) -> String {
     if count == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
+#[derive(Debug)]
+struct ActingModel {
+    id: String,
+    /// How the suite itself describes it.
+    asked: Option<AskedModel>,
+    attempts: u64,
+    bound: UsageBound,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct ModelRequests {
-    /// Acting models: attempts, and an upper bound of their usage.
-    models: Vec<(String, u64, UsageBound)>,
+    models: Vec<ActingModel>,
     /// Judges: number of questions.
     judges: Vec<(String, u64)>,
 }
@@ -203,24 +231,26 @@ pub(super) struct ModelRequests {
 impl ModelRequests {
     pub(super) fn add(&mut self, case: &Case, subjects: &[Subject]) {
         let repeat = u64::from(case.repeat);
-        match &case.action {
-            Action::Agent(agent) => {
-                for subject in subjects {
-                    let Some(id) = subject.model_id() else { continue };
-                    // A program calls models by itself.
-                    let is_program = program_of(id).is_some();
-                    let bound =
-                        if is_program { UsageBound::default() } else { UsageBound::of(agent, subject).times(repeat) };
-                    match self.models.iter_mut().find(|(known, ..)| known == id) {
-                        Some((_, attempts, sum)) => {
-                            *attempts += repeat;
-                            *sum = sum.plus(bound);
-                        }
-                        None => self.models.push((id.to_owned(), repeat, bound)),
-                    }
+        for subject in subjects {
+            let Some(id) = subject.model_id() else { continue };
+            // A program calls models by itself.
+            let (asked, bound) = match &case.action {
+                Action::Agent(_) if program_of(id).is_some() => (None, UsageBound::default()),
+                Action::Agent(agent) => (None, UsageBound::of(agent, subject).times(repeat)),
+                Action::Prompt(prompt) => {
+                    let model = prompt.model(id);
+                    let bound = exec::prompt::usage_bound(prompt, &model).times(repeat);
+                    (Some(model.asked).filter(|asked| !asked.provider.is_empty()), bound)
                 }
+                Action::Command(_) | Action::Trigger(_) | Action::None => continue,
+            };
+            match self.models.iter_mut().find(|known| known.id == id) {
+                Some(known) => {
+                    known.attempts += repeat;
+                    known.bound = known.bound.plus(bound);
+                }
+                None => self.models.push(ActingModel { id: id.to_owned(), asked, attempts: repeat, bound }),
             }
-            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
         }
         let attempts = repeat * subjects.len() as u64;
         for need in case.needs(ObservationTime::After, &any_run()) {
@@ -234,7 +264,7 @@ impl ModelRequests {
     }
 
     pub(super) fn requests(&self) -> u64 {
-        self.models.iter().map(|(.., bound)| bound.requests).sum()
+        self.models.iter().map(|model| model.bound.requests).sum()
     }
 
     pub(super) fn questions(&self) -> u64 {
@@ -247,7 +277,7 @@ impl ModelRequests {
         let mut line = |depth: &str, line: String| {
             let _ = writeln!(text, "{depth}{}", plain::line(&secrets.mask(&line)));
         };
-        for (id, attempts, bound) in &self.models {
+        for ActingModel { id, asked, attempts, bound } in &self.models {
             let requests = bound.requests;
             let times = format!("{attempts} {}", word(*attempts, "attempt"));
             if program_of(id).is_some() {
@@ -255,7 +285,7 @@ impl ModelRequests {
                 continue;
             }
             line("  ", format!("model {id}: {times}, at most {requests} {}", word(requests, "request")));
-            let (place, price) = reached(id, models);
+            let (place, price) = reached(id, asked.as_ref(), models);
             has_tokens |= price != ModelPrice::Free;
             line("      ", place);
             line("      ", spent(*bound, price));
@@ -286,7 +316,9 @@ enum ModelPrice {
     Unknown,
 }
 
-fn reached(id: &str, models: &Models) -> (String, ModelPrice) {
+fn reached(id: &str, asked: Option<&AskedModel>, models: &Models) -> (String, ModelPrice) {
+    let own = asked.map(AskedModel::id);
+    let id = own.as_deref().unwrap_or(id);
     if id == manual::ID {
         return ("you answer at this terminal".to_owned(), ModelPrice::Free);
     }
@@ -300,7 +332,8 @@ fn reached(id: &str, models: &Models) -> (String, ModelPrice) {
             }
         };
     }
-    let Description { host, is_gateway, key, price } = match models.describe(id) {
+    let described = asked.map_or_else(|| models.describe(id), |asked| models.describe_peer(asked));
+    let Description { host, is_gateway, key, price } = match described {
         Ok(described) => described,
         Err(error) => {
             return (

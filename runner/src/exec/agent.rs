@@ -22,9 +22,10 @@ use tokio_util::sync::CancellationToken;
 use super::{
     ActionSite, Attempt,
     process::{Background, Environment},
+    talk,
 };
 use crate::model::Model;
-use conversation::Talk;
+pub(crate) use conversation::tokens;
 pub use conversation::{Conversation, UsageBound, assumptions, grouped};
 pub(crate) use shell::Version;
 use shell::{Deadline, Shell};
@@ -108,7 +109,7 @@ pub(crate) async fn perform(task: TaskContext<'_>, context: Context) -> (Attempt
             }
             Evidence {
                 context: Context { version, ..context },
-                usage: conversation::usage(&turns),
+                usage: talk::usage(&turns),
                 turns,
                 commands: Some(commands),
                 files,
@@ -167,7 +168,7 @@ async fn act(
     let help = help.as_deref();
     let before = changes::snapshot(&shell.directory).await;
     let conversation = match task.backend {
-        AgentBackend::Model(model) => Talk { task, model, help, shell, deadline }.run().await,
+        AgentBackend::Model(model) => conversation::hold(task, model, help, shell, deadline).await,
         AgentBackend::Program(program) => {
             program_works(program, action, help, shell, deadline, task.output_limit).await
         }

@@ -5,11 +5,14 @@ use std::{
     time::Duration,
 };
 
-use genai::webc;
+use reqwest::{
+    StatusCode,
+    header::{CONTENT_TYPE, HeaderMap},
+};
 use serde_json::Value;
 use speclens_schema::evidence::{RunError, RunErrorKind};
 
-use super::provider::Key;
+use super::network::RequestDeadline;
 use crate::http::{in_line, innermost, words};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,34 +30,32 @@ pub(super) enum Failure {
     Cut(String),
     TimedOut,
     Unreadable(String),
+    TooLarge,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RequestFacts<'a> {
     pub(super) host: &'a str,
     pub(super) variable: Option<&'a str>,
-    pub(super) deadline: Duration,
+    pub(super) deadline: RequestDeadline,
     pub(super) retries: u32,
 }
 
 impl Failure {
-    /// Converts an error of the library. `now` is the time in seconds since 1970.
-    pub(super) fn of(error: genai::Error, key: Option<&Key>, now: i64) -> Failure {
-        let mask = |text: &str| key.map_or_else(|| text.to_owned(), |key| key.mask(text));
-        match error {
-            genai::Error::WebModelCall { webc_error, .. } | genai::Error::WebAdapterCall { webc_error, .. } => {
-                Failure::of_exchange(webc_error, mask, now)
-            }
-            genai::Error::ChatResponseGeneration { cause, .. } => Failure::Unreadable(in_line(&mask(&cause))),
-            other => Failure::Unreadable(in_line(&mask(&other.to_string()))),
+    pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
+        let now = jiff::Timestamp::now().as_second();
+        Failure::Status {
+            status: status.as_u16(),
+            advice: Advice::read(|name| headers.get(name)?.to_str().ok(), now),
+            words: in_line(&reason(body)),
+            is_unpaid: body.contains("insufficient_quota"),
         }
     }
 
-    pub(super) fn in_body(body: &Value, key: Option<&Key>) -> Option<Failure> {
+    pub(super) fn in_body(body: &Value) -> Option<Failure> {
         let error = body.get("error").filter(|error| !error.is_null())?;
         let body = body.to_string();
-        let said = reason(&body);
-        let words = in_line(&key.map_or_else(|| said.clone(), |key| key.mask(&said)));
+        let words = in_line(&reason(&body));
         // Gateways pass on the status of the provider.
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         Some(match status.filter(|status| (400..600).contains(status)) {
@@ -66,27 +67,7 @@ impl Failure {
         })
     }
 
-    fn of_exchange(error: webc::Error, mask: impl Fn(&str) -> String, now: i64) -> Failure {
-        match error {
-            webc::Error::ResponseFailedStatus { status, body, headers } => Failure::Status {
-                status: status.as_u16(),
-                advice: Advice::read(|name| headers.get(name)?.to_str().ok(), now),
-                words: in_line(&mask(&reason(&body))),
-                is_unpaid: body.contains("insufficient_quota"),
-            },
-            webc::Error::ResponseFailedNotJson { content_type, body } => {
-                let kind = if content_type.is_empty() { "a body without a content type" } else { &content_type };
-                Failure::Unreadable(in_line(&format!("expected JSON, found {kind}: {}", mask(&body))))
-            }
-            webc::Error::ResponseFailedInvalidJson { cause, .. } => {
-                Failure::Unreadable(in_line(&format!("not valid JSON: {}", mask(&cause))))
-            }
-            webc::Error::JsonValueExt(error) => Failure::Unreadable(in_line(&mask(&error.to_string()))),
-            webc::Error::Reqwest(error) => Failure::of_connection(error),
-        }
-    }
-
-    fn of_connection(error: reqwest::Error) -> Failure {
+    pub(super) fn of_connection(error: reqwest::Error) -> Failure {
         if error.is_connect() {
             return Failure::Unreachable(in_line(&innermost(&error)));
         }
@@ -118,13 +99,17 @@ impl Failure {
                 format!("{host} closed the connection early{after}: {why}; run the test again"),
             ),
             Failure::TimedOut => {
-                let seconds = deadline.as_secs_f64();
-                let help = "raise `limits.request_seconds` in `speclens.yaml`, or choose a faster model";
-                (RunErrorKind::TimedOut, format!("{host} did not answer within {seconds} s; {help}"))
+                let RequestDeadline { limit, raise } = deadline;
+                let help = format!("raise {raise}, or choose a faster model");
+                (RunErrorKind::TimedOut, format!("{host} did not answer within {} s; {help}", limit.as_secs_f64()))
             }
             Failure::Unreadable(why) => {
                 let help = "check `base_url` and `api` of the provider";
                 (RunErrorKind::Provider, format!("the response of {host} is invalid: {why}; {help}"))
+            }
+            Failure::TooLarge => {
+                let most = MAX_BYTES / 1024 / 1024;
+                (RunErrorKind::Provider, format!("the response of {host} is larger than {most} MiB"))
             }
         };
         tracing::debug!(host, variable, ?kind, "a request to a model failed");
@@ -188,9 +173,24 @@ fn of_status(
     }
 }
 
+/// Reads the body of an answer, in which keys are masked.
+pub(super) fn parsed(text: &str, headers: &HeaderMap) -> Result<Value, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        Failure::Unreadable(match kind {
+            "" => format!("expected JSON, found a body without a content type: {}", in_line(text)),
+            kind if kind.contains("json") => format!("not valid JSON: {}", in_line(&error.to_string())),
+            kind => format!("expected JSON, found {kind}: {}", in_line(text)),
+        })
+    })
+}
+
 fn reason(body: &str) -> String {
     words(body).unwrap_or_else(|| "no reason given".to_owned())
 }
+
+/// Maximum size of an answer: far more than models say.
+pub(super) const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 pub(super) const MAX_RETRIES: u32 = 3;
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -239,7 +239,7 @@ pub(super) fn pause(failure: &Failure, retries: u32, waited: Duration, seed: u64
             advice.again.unwrap_or(may_pass).then_some(*advice)?
         }
         Failure::InBody(_) | Failure::Cut(_) => Advice::default(),
-        Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) => return None,
+        Failure::Unreachable(_) | Failure::TimedOut | Failure::Unreadable(_) | Failure::TooLarge => return None,
     };
     let pause = advice.pause.unwrap_or_else(|| back_off(retries, seed));
     (waited.saturating_add(pause) <= MAX_WAIT).then_some(pause)

@@ -90,7 +90,7 @@ impl Model for Manual {
 fn header(request: &Request) -> String {
     let asked = request.messages.iter().find_map(|message| match message {
         Message::User(text) => Some(text.as_str()),
-        Message::Model(_) | Message::Result { .. } => None,
+        Message::Model(_) | Message::Prefill(_) | Message::Result { .. } => None,
     });
     let asked = printable(asked.unwrap_or_default());
     format!("\n{}\n{asked}\n(one command per line; an empty line or `{END}` ends the task)\n", printable(&request.test))
@@ -180,7 +180,11 @@ mod tests {
     }
 
     async fn next(manual: &Manual, request: &mut Request, back: Option<&str>) -> Option<String> {
-        request.messages.extend(back.map(|text| Message::Result { call: "x".to_owned(), text: text.to_owned() }));
+        request.messages.extend(back.map(|text| Message::Result {
+            call: "x".to_owned(),
+            tool: "x".to_owned(),
+            text: text.to_owned(),
+        }));
         let reply = manual.reply(request).await.unwrap();
         request.messages.push(Message::Model(reply.clone()));
         reply.calls.first().map(|call| call.arguments["command"].as_str().unwrap().to_owned())

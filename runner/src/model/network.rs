@@ -7,12 +7,10 @@ use std::{
     time::Duration,
 };
 
-use genai::{
-    Client, Headers, ModelIden, ServiceTarget,
-    resolver::{AuthData, Endpoint},
+use reqwest::{
+    Client, Method,
+    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
 use speclens_schema::{
     evidence::{RunError, RunErrorKind},
     settings::{Api, Price},
@@ -20,9 +18,11 @@ use speclens_schema::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
-    Answering, Model, Reply, Request, convert,
-    failure::{self, Failure, RequestFacts},
-    provider::{Key, Target},
+    Answering, Model, Reply, Request,
+    failure::{self, Failure, MAX_BYTES, RequestFacts},
+    price,
+    provider::{Key, Protocol, Target},
+    wire,
 };
 use crate::http;
 
@@ -33,18 +33,31 @@ pub(super) struct Network {
     target: Target,
     host: String,
     key: Option<(String, Key)>,
+    /// Other secrets in headers, which are masked in messages.
+    secrets: Vec<Key>,
     price: Option<Price>,
-    deadline: Duration,
+    deadline: RequestDeadline,
     request_limit: RequestLimit,
 }
+
+/// The time limit of a request, and where the user can raise it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestDeadline {
+    pub(super) limit: Duration,
+    pub(super) raise: &'static str,
+}
+
+/// A header by its name: its value, or a secret.
+pub(super) type ServiceHeader = (String, String, Option<Key>);
 
 impl Network {
     /// Prepares a model. Nothing is sent yet.
     pub(super) fn new(
         target: Target,
         key: Option<(String, Key)>,
+        headers: Vec<ServiceHeader>,
         price: Option<Price>,
-        deadline: Duration,
+        deadline: RequestDeadline,
         request_limit: RequestLimit,
     ) -> Result<Network, RunError> {
         let host = target.host();
@@ -52,8 +65,10 @@ impl Network {
             let message = format!("cannot prepare requests to {host}: {why}");
             RunError { kind: RunErrorKind::Provider, message }
         };
-        let client = client(&target, key.as_ref().map(|(_, key)| key), deadline).map_err(provider_error)?;
-        Ok(Network { client, target, host, key, price, deadline, request_limit })
+        let client = client(&target, key.as_ref().map(|(_, key)| key), &headers, deadline.limit);
+        let client = client.map_err(provider_error)?;
+        let secrets = headers.into_iter().filter_map(|(.., secret)| secret).collect();
+        Ok(Network { client, target, host, key, secrets, price, deadline, request_limit })
     }
 
     async fn answer(&self, request: &Request) -> Result<Reply, RunError> {
@@ -77,45 +92,33 @@ impl Network {
     }
 
     async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
-        let (chat, options) = convert::request(request, &self.target);
+        let Target { protocol, model, .. } = &self.target;
         let _permit = self.request_limit.permit().await;
-        let response = self.client.exec_chat(self.service(), chat, Some(&options)).await;
-        let response = match response {
-            Ok(response) => response,
-            Err(error) => return self.rescued(error),
+        let method = wire::method(protocol).parse().unwrap_or(Method::POST);
+        let sent = self.client.request(method, self.target.url()).body(wire::body(protocol, model, request));
+        let mut response = sent.send().await.map_err(Failure::of_connection)?;
+        let mut bytes = Vec::new();
+        let is_whole = http::receive(&mut response, MAX_BYTES, &mut bytes).await.map_err(Failure::of_connection)?;
+        let mask = |text: &str| {
+            let keys = self.key.iter().map(|(_, key)| key).chain(&self.secrets);
+            keys.fold(text.to_owned(), |text, key| key.mask(&text))
         };
-        if let Some(failure) = response.captured_raw_body.as_ref().and_then(|body| self.error_in_body(body)) {
+        let text = mask(&String::from_utf8_lossy(&bytes));
+        if !response.status().is_success() {
+            return Err(Failure::of_status(response.status(), response.headers(), &text));
+        }
+        if !is_whole {
+            return Err(Failure::TooLarge);
+        }
+        let body = failure::parsed(&text, response.headers())?;
+        if let Some(failure) = Failure::in_body(&body) {
             return Err(failure);
         }
-        convert::reply(response, self.target.api, self.price)
-            .map_err(|missing| Failure::Unreadable(format!("it has no {missing}")))
-    }
-
-    fn rescued(&self, error: genai::Error) -> Result<Reply, Failure> {
-        if let genai::Error::ChatResponseGeneration { response_body, .. } = &error {
-            if let Some(failure) = self.error_in_body(response_body) {
-                return Err(failure);
-            }
-            if let Some(reply) = convert::rescued(response_body, self.target.api, self.price) {
-                return Ok(reply);
-            }
+        let mut reply = wire::reply(protocol, &body).map_err(Failure::Unreadable)?;
+        if let Some(usage) = &mut reply.usage {
+            *usage = price::priced(usage.input_tokens, usage.output_tokens, self.price);
         }
-        let key = self.key.as_ref().map(|(_, key)| key);
-        Err(Failure::of(error, key, jiff::Timestamp::now().as_second()))
-    }
-
-    fn error_in_body(&self, body: &Value) -> Option<Failure> {
-        Failure::in_body(body, self.key.as_ref().map(|(_, key)| key))
-    }
-
-    /// Returns the address for the library. It never sees a key, so it cannot show one: the client adds it.
-    fn service(&self) -> ServiceTarget {
-        let url = self.target.url().to_string();
-        ServiceTarget {
-            endpoint: Endpoint::from_owned(url.as_str()),
-            auth: AuthData::RequestOverride { url, headers: Headers::default() },
-            model: ModelIden::new(self.target.adapter, self.target.model.as_str()),
-        }
+        Ok(reply)
     }
 }
 
@@ -131,25 +134,34 @@ impl fmt::Debug for Network {
     }
 }
 
-fn client(target: &Target, key: Option<&Key>, deadline: Duration) -> Result<Client, String> {
-    let mut headers = HeaderMap::new();
-    if let Some(key) = key {
-        let (name, value) = match target.api {
-            Api::OpenAi | Api::Ollama => ("authorization", key.header("Bearer ")),
+fn client(target: &Target, key: Option<&Key>, more: &[ServiceHeader], deadline: Duration) -> Result<Client, String> {
+    let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+    if let (Some(key), Protocol::Api(api)) = (key, &target.protocol) {
+        let (name, value) = match api {
+            Api::OpenAi | Api::Cohere | Api::Ollama => ("authorization", key.header("Bearer ")),
             Api::Anthropic => ("x-api-key", key.header("")),
             Api::Gemini => ("x-goog-api-key", key.header("")),
         };
         headers.insert(HeaderName::from_static(name), value);
     }
-    if target.api == Api::Anthropic {
+    if target.protocol == Protocol::Api(Api::Anthropic) {
         headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+    }
+    for (name, value, secret) in more {
+        let named = HeaderName::try_from(name).map_err(|_| format!("`{name}` is not a valid name of a header"))?;
+        let value = match secret {
+            Some(secret) => secret.header(""),
+            None => {
+                HeaderValue::from_str(value).map_err(|_| format!("the value of the header `{name}` is not valid"))?
+            }
+        };
+        headers.insert(named, value);
     }
     let builder = http::with_secret(&target.base_url)?
         .default_headers(headers)
         .timeout(deadline)
         .connect_timeout(CONNECT_TIMEOUT.min(deadline));
-    let client = builder.build().map_err(|error| error.to_string())?;
-    Client::builder().with_reqwest(client).build().map_err(|error| error.to_string())
+    builder.build().map_err(|error| error.to_string())
 }
 
 const MAX_IN_FLIGHT: usize = 32;

@@ -9,10 +9,9 @@ use std::{
     sync::Arc,
 };
 
-use genai::adapter::AdapterKind;
 use reqwest::header::HeaderValue;
 use speclens_schema::{
-    evidence::{RunError, RunErrorKind},
+    evidence::{AskedModel, RunError, RunErrorKind, Service},
     settings::{Api, Provider, Settings},
     words,
 };
@@ -23,7 +22,6 @@ use crate::http::may_carry_secret;
 struct BuiltIn {
     names: &'static [&'static str],
     api: Api,
-    adapter: AdapterKind,
     base_url: &'static str,
     /// The variables that may hold its key, the usual one first. Empty if it needs none.
     variables: &'static [&'static str],
@@ -31,65 +29,69 @@ struct BuiltIn {
 
 const fn open_ai(
     names: &'static [&'static str],
-    adapter: AdapterKind,
     base_url: &'static str,
     variables: &'static [&'static str],
 ) -> BuiltIn {
-    BuiltIn { names, api: Api::OpenAi, adapter, base_url, variables }
+    BuiltIn { names, api: Api::OpenAi, base_url, variables }
 }
 
 const BUILT_IN: &[BuiltIn] = &[
-    open_ai(&["openai"], AdapterKind::OpenAI, "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
+    open_ai(&["openai"], "https://api.openai.com/v1", &["OPENAI_API_KEY"]),
     BuiltIn {
         names: &["anthropic"],
         api: Api::Anthropic,
-        adapter: AdapterKind::Anthropic,
         base_url: "https://api.anthropic.com/v1",
         variables: &["ANTHROPIC_API_KEY"],
     },
     BuiltIn {
         names: &["google", "gemini"],
         api: Api::Gemini,
-        adapter: AdapterKind::Gemini,
         base_url: "https://generativelanguage.googleapis.com/v1beta",
         variables: &["GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "GOOGLE_API_KEY"],
     },
+    BuiltIn { names: &["ollama"], api: Api::Ollama, base_url: "http://localhost:11434", variables: &[] },
+    open_ai(&["mistral"], "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
+    open_ai(&["xai"], "https://api.x.ai/v1", &["XAI_API_KEY"]),
+    open_ai(&["deepseek"], "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"]),
+    open_ai(&["groq"], "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
     BuiltIn {
-        names: &["ollama"],
-        api: Api::Ollama,
-        adapter: AdapterKind::Ollama,
-        base_url: "http://localhost:11434",
-        variables: &[],
+        names: &["cohere"],
+        api: Api::Cohere,
+        base_url: "https://api.cohere.com",
+        variables: &["COHERE_API_KEY"],
     },
-    open_ai(&["mistral"], AdapterKind::Mistral, "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
-    open_ai(&["xai"], AdapterKind::Xai, "https://api.x.ai/v1", &["XAI_API_KEY"]),
-    open_ai(&["deepseek"], AdapterKind::DeepSeek, "https://api.deepseek.com/v1", &["DEEPSEEK_API_KEY"]),
-    open_ai(&["groq"], AdapterKind::Groq, "https://api.groq.com/openai/v1", &["GROQ_API_KEY"]),
-    open_ai(&["cohere"], AdapterKind::OpenAI, "https://api.cohere.ai/compatibility/v1", &["COHERE_API_KEY"]),
-    open_ai(&["cerebras"], AdapterKind::OpenAI, "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"]),
-    open_ai(&["fireworks"], AdapterKind::Fireworks, "https://api.fireworks.ai/inference/v1", &["FIREWORKS_API_KEY"]),
-    open_ai(&["together", "togetherai"], AdapterKind::Together, "https://api.together.xyz/v1", &["TOGETHER_API_KEY"]),
-    open_ai(&["moonshot", "moonshotai"], AdapterKind::Moonshot, "https://api.moonshot.ai/v1", &["MOONSHOT_API_KEY"]),
-    open_ai(&["zai"], AdapterKind::Zai, "https://api.z.ai/api/paas/v4", &["ZAI_API_KEY"]),
-    open_ai(&["openrouter"], AdapterKind::OpenRouter, "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"]),
+    open_ai(&["cerebras"], "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"]),
+    open_ai(&["fireworks"], "https://api.fireworks.ai/inference/v1", &["FIREWORKS_API_KEY"]),
+    open_ai(&["together", "togetherai"], "https://api.together.xyz/v1", &["TOGETHER_API_KEY"]),
+    open_ai(&["moonshot", "moonshotai"], "https://api.moonshot.ai/v1", &["MOONSHOT_API_KEY"]),
+    open_ai(&["zai"], "https://api.z.ai/api/paas/v4", &["ZAI_API_KEY"]),
+    open_ai(&["openrouter"], "https://openrouter.ai/api/v1", &["OPENROUTER_API_KEY"]),
 ];
 
 /// The default gateway of cli-bench. It knows models by their whole ids.
-const GATEWAY: BuiltIn = open_ai(&[], AdapterKind::OpenAI, "https://ai-gateway.vercel.sh/v1", &[GATEWAY_VARIABLE]);
+const GATEWAY: BuiltIn = open_ai(&[], "https://ai-gateway.vercel.sh/v1", &[GATEWAY_VARIABLE]);
 
 pub(super) const GATEWAY_VARIABLE: &str = "AI_GATEWAY_API_KEY";
 
 /// Variables that hold a key of a tool whose suites run here, and of no provider.
 const KEYS_OF_TOOLS: &[&str] = &["CLIWATCH_API_KEY"];
 
+/// How a provider is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Protocol {
+    Api(Api),
+    Service(Service),
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) model: String,
-    pub(super) api: Api,
-    pub(super) adapter: AdapterKind,
+    pub(super) protocol: Protocol,
     pub(super) base_url: Url,
     /// The variables that may hold the key, the usual one first. If empty, no key is sent.
     pub(super) variables: Vec<String>,
+    /// Further headers. A value `env:NAME` stands for the value of a variable.
+    pub(super) headers: Vec<(String, String)>,
     pub(super) is_gateway: bool,
 }
 
@@ -127,32 +129,46 @@ fn split(id: &str) -> Result<(&str, &str), RunError> {
     parts.ok_or_else(|| provider_error(format!("`{id}` is not a valid model id; write `provider/model`")))
 }
 
-/// Returns the target of a model that a suite describes itself, with a variable for the key, or an address, or both.
-pub(super) fn of_suite(
-    provider: &str,
-    model: &str,
-    base_url: Option<&str>,
-    key_env: Option<&str>,
-) -> Result<Target, RunError> {
-    let Some(known) = built_in(provider) else {
-        return Err(provider_error(format!(
-            "models of the provider `{provider}` cannot judge; name another model under `judge` in `speclens.yaml`"
-        )));
+/// Returns the target of a model that a suite describes itself: a provider with a variable for the key, or with an
+/// address, or a service with a protocol of its own.
+pub(super) fn of_suite(asked: &AskedModel) -> Result<Target, RunError> {
+    let AskedModel { provider, model, base_url, key_env, service, organization } = asked;
+    let of_suite = |key: &'static str| {
+        move |fault: EntryFault| RunError {
+            kind: fault.kind(),
+            message: format!("{} (provider `{provider}` in the suite); {}", fault.sentence(key), fault.help()),
+        }
     };
-    let of_suite = |fault: EntryFault| RunError {
-        kind: fault.kind(),
-        message: format!("{} (provider `{provider}` in the suite); {}", fault.sentence("baseUrl"), fault.help()),
+    let (protocol, address, key, known_variables) = match (service.as_deref(), built_in(provider)) {
+        (Some(service), _) => {
+            let (url, key) = match service {
+                Service::Http(http) => (&http.url, "url"),
+                Service::Mcp(mcp) => (&mcp.url, "serverUrl"),
+            };
+            (Protocol::Service(service.clone()), url.as_str(), key, &[][..])
+        }
+        (None, Some(known)) => {
+            let address = base_url.as_deref().unwrap_or(known.base_url);
+            (Protocol::Api(known.api), address, "baseUrl", known.variables)
+        }
+        (None, None) => {
+            return Err(provider_error(format!(
+                "`{provider}` is not a provider that can be asked; see `providers` in the suite"
+            )));
+        }
     };
+    let headers = service.as_deref().map(Service::headers).into_iter().flatten();
+    let organization = organization.iter().map(|organization| ("openai-organization".to_owned(), organization.clone()));
     let target = Target {
         model: model.to_owned(),
-        api: known.api,
-        adapter: known.adapter,
-        base_url: read_address(base_url.unwrap_or(known.base_url)).map_err(of_suite)?,
+        protocol,
+        base_url: read_address(address).map_err(of_suite(key))?,
         // A provider that needs no key gets none, whatever the suite names.
-        variables: key_env.filter(|_| !known.variables.is_empty()).map(str::to_owned).into_iter().collect(),
+        variables: key_env.iter().filter(|_| !known_variables.is_empty()).cloned().collect(),
+        headers: headers.map(|(name, value)| (name.clone(), value.clone())).chain(organization).collect(),
         is_gateway: false,
     };
-    target.checked().map_err(of_suite)
+    target.checked().map_err(of_suite(key))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -213,13 +229,6 @@ fn built_in(name: &str) -> Option<&'static BuiltIn> {
 
 fn described(model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Result<Target, EntryFault> {
     let api = entry.api.or(built_in.map(|known| known.api)).unwrap_or(Api::OpenAi);
-    let adapter = match (api, built_in) {
-        (api, Some(known)) if known.api == api => known.adapter,
-        (Api::OpenAi, _) => AdapterKind::OpenAI,
-        (Api::Anthropic, _) => AdapterKind::Anthropic,
-        (Api::Gemini, _) => AdapterKind::Gemini,
-        (Api::Ollama, _) => AdapterKind::Ollama,
-    };
     let own = entry.key_env.iter().map(|variable| variable.to_string()).collect();
     let (address, variables) = match (&entry.base_url, built_in) {
         (Some(address), _) => (&**address, own),
@@ -229,10 +238,10 @@ fn described(model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Resul
     };
     let target = Target {
         model: model.to_owned(),
-        api,
-        adapter,
+        protocol: Protocol::Api(api),
         base_url: read_address(address)?,
         variables,
+        headers: Vec::new(),
         is_gateway: false,
     };
     target.checked()
@@ -254,8 +263,8 @@ impl BuiltIn {
     fn target(&self, model: &str, is_gateway: bool) -> Target {
         Target {
             model: model.to_owned(),
-            api: self.api,
-            adapter: self.adapter,
+            protocol: Protocol::Api(self.api),
+            headers: Vec::new(),
             base_url: Url::parse(self.base_url).expect("built-in addresses are tested"),
             variables: owned(self.variables),
             is_gateway,
@@ -266,7 +275,9 @@ impl BuiltIn {
 impl Target {
     fn checked(self) -> Result<Target, EntryFault> {
         let is_open = !may_carry_secret(&self.base_url);
-        if is_open && !self.variables.is_empty() { Err(EntryFault::Open) } else { Ok(self) }
+        let has_secret =
+            !self.variables.is_empty() || self.headers.iter().any(|(_, value)| variable_of(value).is_some());
+        if is_open && has_secret { Err(EntryFault::Open) } else { Ok(self) }
     }
 
     pub(super) fn host(&self) -> String {
@@ -276,21 +287,28 @@ impl Target {
 
     pub(super) fn url(&self) -> Url {
         let mut url = self.base_url.clone();
-        let last = match self.api {
+        let Protocol::Api(api) = &self.protocol else { return url };
+        let last = match api {
             Api::OpenAi => vec!["chat", "completions"],
             Api::Anthropic => vec!["messages"],
             Api::Gemini => vec!["models", &self.model],
+            Api::Cohere => vec!["v2", "chat"],
             Api::Ollama => vec!["api", "chat"],
         };
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(last);
         }
-        if self.api == Api::Gemini {
+        if *api == Api::Gemini {
             let path = format!("{}:generateContent", url.path());
             url.set_path(&path);
         }
         url
     }
+}
+
+/// Returns the variable that the value of a header stands for.
+pub(super) fn variable_of(value: &str) -> Option<&str> {
+    value.strip_prefix("env:")
 }
 
 fn owned(names: &[&str]) -> Vec<String> {

@@ -6,18 +6,20 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use speclens_schema::{
     evidence::{AskedModel, RunError, RunErrorKind},
     mask::holds_secret,
     settings::Settings,
+    suite::PromptAction,
 };
 
 use super::{
     Model,
     manual::{self, Manual},
-    network::{Network, RequestLimit},
+    network::{Network, RequestDeadline, RequestLimit},
     price::{self, Quote},
     provider::{self, Key, Target, read_keys},
     script::Scripted,
@@ -83,14 +85,37 @@ impl Models {
 
     /// Opens the model for a question. If its suite gives an address or a variable for the key, they are used. Nothing
     /// is sent.
-    pub fn open_peer(&self, peer: &AskedModel) -> Result<Arc<dyn Model>, RunError> {
-        let AskedModel { provider, model, base_url, key_env } = peer;
-        let id = format!("{provider}/{model}");
-        if base_url.is_none() && key_env.is_none() {
+    pub fn open_peer(&self, asked: &AskedModel) -> Result<Arc<dyn Model>, RunError> {
+        self.open_within(asked, self.settings.limits.request_deadline(), "`limits.request_seconds` in `speclens.yaml`")
+    }
+
+    /// Opens the model with an id for a prompt.
+    pub fn open_for(&self, prompt: &PromptAction, id: &str) -> Result<Arc<dyn Model>, RunError> {
+        let asked = prompt.model(id).asked;
+        if asked.provider.is_empty() {
+            return self.open(id);
+        }
+        self.open_within(&asked, Duration::from_millis(prompt.timeout_ms), "`defaults.timeoutMs`")
+    }
+
+    fn open_within(
+        &self,
+        asked: &AskedModel,
+        deadline: Duration,
+        raise: &'static str,
+    ) -> Result<Arc<dyn Model>, RunError> {
+        let id = asked.id();
+        if Scripted::of_id(&id, &self.directory).is_some() {
             return self.open(&id);
         }
-        let target = provider::of_suite(provider, model, base_url.as_deref(), key_env.as_deref())?;
-        Ok(Arc::new(self.reached(target, &id)?))
+        let key = format!("{asked:?} {deadline:?}");
+        if let Some(model) = self.opened.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Ok(Arc::clone(model));
+        }
+        let target = self.target_of(asked)?;
+        let model: Arc<dyn Model> = Arc::new(self.reached(target, &id, RequestDeadline { limit: deadline, raise })?);
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&model));
+        Ok(model)
     }
 
     /// Reads the keys in more variables: those that a suite names.
@@ -105,28 +130,55 @@ impl Models {
     }
 
     fn network(&self, id: &str) -> Result<Network, RunError> {
-        self.reached(self.target(id)?, id)
+        let limit = self.settings.limits.request_deadline();
+        let raise = "`limits.request_seconds` in `speclens.yaml`";
+        self.reached(self.target(id)?, id, RequestDeadline { limit, raise })
     }
 
-    fn reached(&self, target: Target, id: &str) -> Result<Network, RunError> {
+    fn reached(&self, target: Target, id: &str, deadline: RequestDeadline) -> Result<Network, RunError> {
         let key = match self.key(&target) {
             Ok(key) => key.map(|(variable, key)| (variable.to_owned(), key.clone())),
             Err(variable) => return Err(self.missing(&target, variable, id)),
         };
+        let header = |(name, value): &(String, String)| match provider::variable_of(value) {
+            None => Ok((name.clone(), value.clone(), None)),
+            Some(variable) => match self.keys.get(variable) {
+                Some(key) => Ok((name.clone(), String::new(), Some(key.clone()))),
+                None => {
+                    let message = format!("the variable `{variable}` of the header `{name}` is not set");
+                    Err(RunError::new(RunErrorKind::Key, message))
+                }
+            },
+        };
+        let headers = target.headers.iter().map(header).collect::<Result<Vec<_>, _>>()?;
         let price = price::price_of(&self.settings.prices, id).map(|quote| quote.price);
-        Network::new(target, key, price, self.settings.limits.request_deadline(), self.request_limit.clone())
+        Network::new(target, key, headers, price, deadline, self.request_limit.clone())
     }
 
     /// Describes a model without asking it. The error is the reason why it could not be asked at all.
     pub fn describe(&self, id: &str) -> Result<Description, RunError> {
-        let target = self.target(id)?;
-        let key = match self.key(&target) {
+        Ok(self.described(&self.target(id)?, id))
+    }
+
+    /// Describes a model of a suite without asking it.
+    pub fn describe_peer(&self, asked: &AskedModel) -> Result<Description, RunError> {
+        Ok(self.described(&self.target_of(asked)?, &asked.id()))
+    }
+
+    fn described(&self, target: &Target, id: &str) -> Description {
+        let key = match self.key(target) {
             Ok(None) => KeyState::NotNeeded,
             Ok(Some((variable, _))) => KeyState::Set(variable.to_owned()),
             Err(variable) => KeyState::Missing(variable.to_owned()),
         };
         let price = price::price_of(&self.settings.prices, id);
-        Ok(Description { host: target.host(), is_gateway: target.is_gateway, key, price })
+        Description { host: target.host(), is_gateway: target.is_gateway, key, price }
+    }
+
+    fn target_of(&self, asked: &AskedModel) -> Result<Target, RunError> {
+        let AskedModel { base_url, key_env, service, .. } = asked;
+        let is_of_suite = base_url.is_some() || key_env.is_some() || service.is_some();
+        if is_of_suite { provider::of_suite(asked) } else { self.target(&asked.id()) }
     }
 
     /// Names every variable that commands of an agent do not see: those that may hold a key of a provider, and those

@@ -64,7 +64,7 @@ impl Scripted {
     }
 
     fn answer(&self, request: &Request) -> Result<Reply, RunError> {
-        let tools: BTreeSet<&str> = request.tools.iter().map(|tool| tool.name).collect();
+        let tools: BTreeSet<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
         if let Some(answer) = self.answer_to(request).filter(|_| tools.is_empty()) {
             return self.say(answer);
         }
@@ -88,7 +88,7 @@ impl Scripted {
     fn answer_to(&self, request: &Request) -> Option<&Line<Answer>> {
         let asked = request.messages.iter().rev().find_map(|message| match message {
             Message::User(text) => Some(text.as_str()),
-            Message::Model(_) | Message::Result { .. } => None,
+            Message::Model(_) | Message::Prefill(_) | Message::Result { .. } => None,
         });
         let asked = asked.unwrap_or_default();
         let fits = |text: &str| asked.contains(text) || request.system.contains(text);
@@ -133,7 +133,7 @@ impl Scripted {
         let back = messages.iter().rev().take_while(|message| !matches!(message, Message::Model(_)));
         let result = back.into_iter().find_map(|message| match message {
             Message::Result { text, .. } => Some(text.as_str()),
-            Message::User(_) | Message::Model(_) => None,
+            Message::User(_) | Message::Prefill(_) | Message::Model(_) => None,
         });
         let Some(mismatch) = mismatch(expect, result, last.turn.item.call.is_some()) else { return Ok(()) };
         let of = last.turn.item.run.0.last().filter(|_| last.turn.item.call.is_none());

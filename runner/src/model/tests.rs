@@ -7,7 +7,10 @@ mod protocols;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use speclens_schema::settings::{Api, Limits, Price, Provider, Settings};
+use speclens_schema::{
+    settings::{Api, Limits, Price, Provider, Settings},
+    suite::Sampling,
+};
 
 use super::{Message, Models, Request, Tool};
 use loopback::Loopback;
@@ -19,7 +22,7 @@ fn models(api: Api, server: &Loopback) -> Models {
     let version = match api {
         Api::OpenAi | Api::Anthropic => "/v1",
         Api::Gemini => "/v1beta/",
-        Api::Ollama => "",
+        Api::Cohere | Api::Ollama => "",
     };
     let provider = Provider {
         api: Some(api),
@@ -49,9 +52,12 @@ fn question() -> Request {
     Request {
         system: "You use a shell.".to_owned(),
         messages: vec![Message::User("What is the secret number?".to_owned())],
-        tools: vec![Tool { name: "run_command", description: "Runs a shell command.", parameters }],
-        temperature: Some(0.5),
-        max_tokens: Some(100),
+        tools: vec![Tool {
+            name: "run_command".to_owned(),
+            description: Some("Runs a shell command.".to_owned()),
+            parameters: Some(parameters),
+        }],
+        sampling: Sampling { temperature: Some(0.5), max_tokens: Some(100), ..Sampling::default() },
         ..Request::default()
     }
 }

@@ -7,9 +7,12 @@ use reqwest::{
     header::{AUTHORIZATION, CONTENT_TYPE},
 };
 use serde_json::{Value, json};
-use speclens_schema::evidence::{
-    ANSWER_TOKENS, Address, Answer, AskedModel, Capture, Judge, ModelReply, QuestionAnswer, QuestionNeed, ScoreNeed,
-    Scored,
+use speclens_schema::{
+    evidence::{
+        ANSWER_TOKENS, Address, Answer, AskedModel, Capture, Judge, ModelReply, QuestionAnswer, QuestionNeed,
+        ScoreNeed, Scored,
+    },
+    suite::Sampling,
 };
 
 use super::view::View;
@@ -31,8 +34,7 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Answer {
         system: need.system.clone(),
         messages: vec![Message::User(text)],
         tools: Vec::new(),
-        temperature: Some(0.0),
-        max_tokens: Some(need.max_tokens),
+        sampling: Sampling { temperature: Some(0.0), max_tokens: Some(need.max_tokens), ..Sampling::default() },
     };
     ask(&need.peer, &request, need.times, view).await
 }
@@ -81,8 +83,7 @@ async fn ask_model(peer: &AskedModel, need: &ScoreNeed, scored: &Scored, view: &
         system,
         messages: vec![Message::User(text)],
         tools: Vec::new(),
-        temperature: Some(0.0),
-        max_tokens: Some(ANSWER_TOKENS),
+        sampling: Sampling { temperature: Some(0.0), max_tokens: Some(ANSWER_TOKENS), ..Sampling::default() },
     };
     ask(peer, &request, need.times, view).await
 }

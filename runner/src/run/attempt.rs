@@ -113,7 +113,10 @@ impl Run {
             (Action::Agent(_), Some(id)) if program_of(id).is_some() => Ok(None),
             (Action::Agent(_), Some(id)) => self.job.models.open(id).map(Some),
             (Action::Agent(_), None) => Err(RunError::new(RunErrorKind::Provider, exec::NO_MODEL)),
-            (Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
+            (Action::Prompt(_), Some(id)) if program_of(id).is_some() => Ok(None),
+            (Action::Prompt(prompt), Some(id)) => self.job.models.open_for(prompt, id).map(Some),
+            (Action::Prompt(_), None) => Err(RunError::new(RunErrorKind::Provider, exec::NO_MODEL)),
+            (Action::Command(_) | Action::Trigger(_) | Action::None, _) => Ok(None),
         }
     }
 

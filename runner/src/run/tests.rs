@@ -14,7 +14,7 @@ use speclens_schema::{
     format::Dialect,
     gates::Gates,
     mask::Secrets,
-    suite::{Action, Case, Claim, CommandAction, Needed, PromptAction, Suite},
+    suite::{Action, Case, Claim, CommandAction, Needed, PromptAction, PromptModel, Suite},
     verdict::{Check, Mismatch, Outcome, Status, Verdict},
 };
 use tokio::sync::mpsc;
@@ -163,21 +163,22 @@ async fn no_more_attempts_run_at_once_than_allowed() {
 #[tokio::test]
 async fn unobserved_need_is_unknown() {
     let directory = tempfile::tempdir().unwrap();
-    let prompt = PromptAction { at: Pointer::root(), prompt: "p".to_owned(), models: vec!["m".to_owned()] };
+    let model = PromptModel { id: "m".to_owned(), ..PromptModel::default() };
+    let prompt = PromptAction { models: vec![model], max_turns: 1, ..PromptAction::default() };
     let without_models = PromptAction { models: Vec::new(), ..prompt.clone() };
     let mut missing = case("missing", "echo {{a}}", "");
     let Action::Command(action) = &mut missing.action else { panic!("a command") };
     action.expanded = Err(vec!["a".to_owned()]);
     let cases = vec![
-        Case { action: Action::Prompt(prompt), ..case("prompt", "", "") },
-        Case { action: Action::Prompt(without_models), ..case("without-models", "", "") },
+        Case { action: Action::Prompt(Box::new(prompt)), ..case("prompt", "", "") },
+        Case { action: Action::Prompt(Box::new(without_models)), ..case("without-models", "", "") },
         Case { action: Action::None, ..case("none", "", "") },
         missing,
     ];
     let ran = run_in(directory.path(), cases, Options::default()).await;
-    assert_eq!(statuses(&ran), [Status::Unknown, Status::Unknown, Status::Unknown, Status::Error]);
+    assert_eq!(statuses(&ran), [Status::Error, Status::Unknown, Status::Unknown, Status::Error]);
     let message = &ran.result.cases[0].runs[0].absence.as_ref().unwrap().message;
-    assert!(message.starts_with("prompt tests are not supported"), "{message}");
+    assert!(message.contains("`m` is not a valid model id"), "{message}");
     let message = &ran.result.cases[3].runs[0].absence.as_ref().unwrap().message;
     assert!(message.starts_with("missing template variables: `a`"), "{message}");
 }

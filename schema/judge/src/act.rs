@@ -2,9 +2,9 @@
 
 use crate::{
     evidence::{
-        Answer, Context, Ended, Evidence, Exit, FileLog, FilesAnswer, FilesNeed, LogAnswer, LogGap, LogNeed,
-        MaskingLoss, ModelReply, Need, Observation, ObservationTime, Output, Ran, ResponseAnswer, Trace, TraceAnswer,
-        Usage,
+        Answer, Context, Ended, EntryPlace, Evidence, Exit, FileLog, FilesAnswer, FilesNeed, LogAnswer, LogGap,
+        LogNeed, MaskingLoss, ModelReply, Need, Observation, ObservationTime, Output, Ran, ResponseAnswer, Trace,
+        TraceAnswer, Usage,
     },
     seen::{Observed, Seen, Why},
     text::{MASKED, TRUNCATED, Text},
@@ -65,7 +65,31 @@ impl<'e> Act<'e> {
             return Err(Why::unknown(MASKED));
         }
         let cut = output.cut.then(|| Why::unknown(TRUNCATED));
-        Ok(Observed::new(output, cut).with_gap(self.open_end()))
+        Ok(Observed::new(output, cut).with_gap(output.gap().map(Why::unknown)).with_gap(self.open_end()))
+    }
+
+    /// Returns the event that ended the act; `None` if it was not seen.
+    pub fn ended(self) -> Option<Ended> {
+        self.evidence.ended
+    }
+
+    /// Returns the evidence of one reply in a conversation, or the reason why there is none.
+    pub fn of_entry(self, place: &EntryPlace) -> Seen<Evidence> {
+        let output = self.evidence.output.as_ref().ok_or_else(|| Why::unknown("the output was not recorded"))?;
+        let Some(reply) = place.reply(&output.replies) else {
+            let said = output.replies.len();
+            let count = if said == 1 { "1 reply".to_owned() } else { format!("{said} replies") };
+            return Err(Why::unknown(format!("the conversation ended before this turn, after {count}")));
+        };
+        Ok(Evidence {
+            context: self.evidence.context.clone(),
+            output: Some(reply.output.clone()),
+            usage: reply.usage,
+            duration_ms: reply.duration_ms,
+            ended: Some(Ended::Done),
+            observations: self.evidence.observations.clone(),
+            ..Evidence::default()
+        })
     }
 
     /// Returns the time from start to end, in milliseconds.

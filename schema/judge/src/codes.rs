@@ -92,4 +92,6 @@ codes! {
     ProviderTimeout = "PROVIDER_TIMEOUT";
     /// The attempt cost more than `cost.maxUsd`.
     BudgetExceeded = "BUDGET_EXCEEDED";
+    /// The model still called tools after `maxTurns` replies.
+    InternalError = "INTERNAL_ERROR";
 }

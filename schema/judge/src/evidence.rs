@@ -16,10 +16,12 @@ pub use observation::{
     SeenFile, VariablesNeed, answer_in, merged,
 };
 pub use output::{
-    Capture, Exit, MASK_CHARACTER, MaskingLoss, Output, Ran, ToolCall, Usage, has_hidden, shown, shown_value, texts_of,
+    Capture, EntryPlace, Exit, MASK_CHARACTER, MaskingLoss, Output, Ran, Reply, ToolCall, Usage, has_hidden, shown,
+    shown_value, texts_of,
 };
 pub use question::{
-    ANSWER_TOKENS, AskedModel, Judge, ModelReply, QuestionAnswer, QuestionNeed, QuestionPart, ScoreNeed, Scored,
+    ANSWER_TOKENS, AskedModel, HttpService, Judge, McpService, ModelReply, QuestionAnswer, QuestionNeed, QuestionPart,
+    ScoreNeed, Scored, Service, UsagePaths,
 };
 pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch, UNSEEN_TOOLS};
 
@@ -87,6 +89,9 @@ pub struct TemplateValues {
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
+    /// The message of the user that it answers; `None` for the first one, and for an answer to results of calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<Capture>,
     /// The text, with secrets masked.
     pub text: Capture,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

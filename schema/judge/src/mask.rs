@@ -201,21 +201,36 @@ impl Secrets {
         masked
     }
 
+    /// Returns a text that is judged, with [`MASK_CHARACTER`] in place of each unit of a secret.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        let capture = Capture::whole(text);
+        self.mask_capture(&capture).unwrap_or(capture).hidden_text().into_owned()
+    }
+
     pub fn mask_value(&self, value: &mut Value) {
+        self.replace_in(value, &|text| self.mask(text));
+    }
+
+    /// Masks a value that is judged.
+    pub(crate) fn hide_value(&self, value: &mut Value) {
+        self.replace_in(value, &|text| self.hide(text));
+    }
+
+    fn replace_in(&self, value: &mut Value, replaced: &impl Fn(&str) -> String) {
         match value {
-            Value::String(text) => *text = self.mask(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.mask_value(item)),
+            Value::String(text) => *text = replaced(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.replace_in(item, replaced)),
             Value::Object(members) => {
                 let old = std::mem::take(members);
                 members.extend(old.into_iter().map(|(name, mut value)| {
-                    self.mask_value(&mut value);
-                    (self.mask(&name), value)
+                    self.replace_in(&mut value, replaced);
+                    (replaced(&name), value)
                 }));
             }
             Value::Number(number) => {
                 let text = number.to_string();
                 if self.contains_secret(&text) {
-                    *value = Value::String(self.mask(&text));
+                    *value = Value::String(replaced(&text));
                 }
             }
             Value::Null | Value::Bool(_) => {}

@@ -4,11 +4,13 @@
 
 pub(crate) mod claims;
 pub mod config;
+mod conversation;
 pub(crate) mod expect;
 pub(crate) mod facts;
 mod gates;
 mod kinds;
 mod lower;
+mod prompt;
 pub(crate) mod protocol;
 pub mod providers;
 pub(crate) mod rules;
@@ -148,7 +150,10 @@ impl Format for KindLm {
     }
 
     fn interpret(&self, evidence: &mut Evidence) {
-        evidence.output = evidence.stdout().map(protocol::interpret);
+        evidence.output = match evidence.turns.is_empty() {
+            true => evidence.stdout().map(protocol::interpret),
+            false => Some(conversation::output(&evidence.turns, evidence.ended)),
+        };
         // A command has no price: the format counts it as 0.
         if evidence.exit().is_some() && evidence.usage.is_none() {
             evidence.usage = Some(Usage { cost_usd: Some(0.0), ..Usage::default() });

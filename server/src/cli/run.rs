@@ -361,7 +361,8 @@ fn adjust(loaded: &mut Loaded, args: &Args) {
             Action::Command(command) => command.timeout_ms = args.timeout.unwrap_or(command.timeout_ms),
             Action::Agent(task) => task.timeout_ms = args.timeout.or(task.timeout_ms),
             Action::Trigger(trigger) => trigger.timeout_ms = args.timeout.unwrap_or(trigger.timeout_ms),
-            Action::Prompt(_) | Action::None => {}
+            Action::Prompt(prompt) => prompt.timeout_ms = args.timeout.unwrap_or(prompt.timeout_ms),
+            Action::None => {}
         }
         Arc::new(case)
     };
@@ -397,7 +398,10 @@ fn check_actors(models: &[String], has_help_modes: bool, suites: &[dry::Chosen<'
     }
     let with_tasks: Vec<_> = may_run().filter(|(suite, _)| has_tasks(suite)).collect();
     let option = if models.is_empty() { "--help-mode" } else { "--model" };
-    ensure!(!with_tasks.is_empty(), "`{option}` applies only to cli-bench tasks, and none is selected");
+    ensure!(
+        !with_tasks.is_empty(),
+        "`{option}` applies only to cli-bench tasks and KindLM prompts, and none is selected"
+    );
     for id in models {
         for (suite, own) in &with_tasks {
             if let Some(sentence) = unknown(id, suite, own) {
@@ -410,7 +414,7 @@ fn check_actors(models: &[String], has_help_modes: bool, suites: &[dry::Chosen<'
 
 fn has_tasks(suite: &dry::Chosen<'_>) -> bool {
     let cases = &suite.loaded.report.suite.cases;
-    suite.cases.iter().any(|&index| matches!(cases[index].action, Action::Agent(_)))
+    suite.cases.iter().any(|&index| matches!(cases[index].action, Action::Agent(_) | Action::Prompt(_)))
 }
 
 fn unknown(id: &str, suite: &dry::Chosen<'_>, models: &Models) -> Option<String> {
@@ -424,8 +428,16 @@ fn unknown(id: &str, suite: &dry::Chosen<'_>, models: &Models) -> Option<String>
     for case in &suite.loaded.report.suite.cases {
         match &case.action {
             Action::Agent(agent) => known.extend(agent.surroundings.models.iter().cloned()),
-            Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => {}
+            Action::Prompt(prompt) => known.extend(prompt.models.iter().map(|model| model.id.clone())),
+            Action::Command(_) | Action::Trigger(_) | Action::None => {}
         }
+    }
+    // A suite describes its own models.
+    if suite.cases.iter().any(|&index| match &suite.loaded.report.suite.cases[index].action {
+        Action::Prompt(prompt) => prompt.models.iter().any(|model| model.id == id),
+        Action::Command(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => false,
+    }) {
+        return None;
     }
     known.remove(id);
     // An id without its provider means the model with this name.

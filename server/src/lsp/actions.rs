@@ -111,12 +111,12 @@ fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeAction
             offer(format!("Run `{test}` with…"), LensCommand::RunWith);
         }
         match case.does {
-            ActionKind::Agent => offer(format!("Dry run of `{test}`"), LensCommand::DryRun),
+            ActionKind::Agent | ActionKind::Prompt => offer(format!("Dry run of `{test}`"), LensCommand::DryRun),
             ActionKind::Trigger => {
                 offer(format!("Check preconditions of `{test}`"), LensCommand::Preconditions);
                 offer(format!("Evaluate `{test}` without a run"), LensCommand::Judge);
             }
-            ActionKind::Command | ActionKind::Prompt | ActionKind::None => {}
+            ActionKind::Command | ActionKind::None => {}
         }
         let latest = snapshot.latest.as_deref();
         if latest.is_some_and(|latest| latest.has_transcript(test)) {

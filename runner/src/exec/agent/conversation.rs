@@ -1,18 +1,14 @@
-//! The agent loop: a model is asked, its calls are run, and their results are sent back, until it calls nothing more or
-//! its turns are used up.
+//! The conversation of a task: a model's calls are commands.
 
-use std::{
-    sync::LazyLock,
-    time::{Duration, Instant},
-};
+use std::{sync::LazyLock, time::Duration};
 
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use speclens_schema::{
     check::text::shortened,
-    evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, Usage},
+    evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn},
     mask::Secrets,
-    suite::{AgentAction, HelpMode, Subject},
+    suite::{AgentAction, HelpMode, Sampling, Subject},
 };
 
 use super::{
@@ -20,8 +16,11 @@ use super::{
     shell::{Deadline, Shell},
 };
 use crate::{
-    exec::process::Finished,
-    model::{self, Message, Model, Reply, Request, Tool},
+    exec::{
+        process::Finished,
+        talk::{Partner, Talk},
+    },
+    model::{Message, Model, Request, Tool, Unfinished},
 };
 
 /// The only tool.
@@ -53,86 +52,79 @@ pub struct Conversation {
     pub duration: Duration,
 }
 
-#[derive(Clone, Copy)]
-pub(super) struct Talk<'a> {
+/// Runs the calls of a model in the shell of a task.
+pub(super) struct Commands<'a> {
     pub(super) task: &'a TaskContext<'a>,
-    pub(super) model: &'a dyn Model,
-    pub(super) help: Option<&'a str>,
     pub(super) shell: &'a Shell,
     pub(super) deadline: Deadline,
+    commands: CommandLog,
+    notes: Vec<String>,
+    replies: usize,
 }
 
-impl Talk<'_> {
-    /// Runs the conversation. Everything up to its end is kept, whatever ends it.
-    pub(super) async fn run(self) -> Conversation {
-        let began = self.deadline.elapsed();
-        let mut conversation = Conversation::default();
-        let mut request = Request {
-            test: self.task.test.to_owned(),
-            system: instructions(self.task.action, self.task.mode, self.help),
-            messages: vec![Message::User(task(self.task.action))],
-            tools: vec![TOOL_SHAPE.clone()],
-            temperature: None,
-            max_tokens: None,
-        };
-        match self.turns(&mut request, &mut conversation).await {
-            Ok(ended) => conversation.ended = Some(ended),
-            Err(error) => conversation.error = Some(error),
-        }
-        conversation.duration = self.deadline.elapsed().saturating_sub(began);
-        conversation
+/// Runs the conversation. Everything up to its end is kept, whatever ends it.
+pub(super) async fn hold(
+    task: &TaskContext<'_>,
+    model: &dyn Model,
+    help: Option<&str>,
+    shell: &Shell,
+    deadline: Deadline,
+) -> Conversation {
+    let began = deadline.elapsed();
+    let request = Request {
+        test: task.test.to_owned(),
+        system: instructions(task.action, task.mode, help),
+        messages: vec![Message::User(self::task(task.action))],
+        tools: vec![TOOL_SHAPE.clone()],
+        sampling: Sampling::default(),
+    };
+    let max_turns = task.action.max_turns;
+    let talk = Talk { model, secrets: task.secrets, cancel: &shell.cancel, max_turns, turn: task.turn };
+    let (commands, notes) = (CommandLog::default(), Vec::new());
+    let mut partner = Commands { task, shell, deadline, commands, notes, replies: 0 };
+    let mut turns = Vec::new();
+    let held = talk.hold(request, &mut partner, &mut turns).await;
+    Conversation {
+        turns,
+        commands: partner.commands,
+        ended: held.as_ref().ok().copied(),
+        error: held.err(),
+        notes: partner.notes,
+        duration: deadline.elapsed().saturating_sub(began),
+    }
+}
+
+impl Partner for Commands<'_> {
+    async fn deadline(&self) -> RunError {
+        self.deadline.over().await;
+        self.deadline.error()
     }
 
-    async fn turns(self, request: &mut Request, conversation: &mut Conversation) -> Result<Ended, RunError> {
-        for turn in 1..=self.task.action.max_turns.max(1) {
-            (self.task.turn)(turn);
-            let (reply, took) = self.ask(request).await?;
-            conversation.turns.push(Turn {
-                text: Capture::whole(reply.text.clone()),
-                calls: reply.calls.clone(),
-                usage: reply.usage,
-                duration_ms: Some(took.as_secs_f64() * 1000.0),
-            });
-            if reply.calls.is_empty() {
-                return match reply.unfinished {
-                    None => Ok(Ended::Done),
-                    Some(why) => Err(RunError { kind: RunErrorKind::Provider, message: why.sentence() }),
-                };
-            }
-            if reply.calls.len() > MAX_CALLS {
-                let (asked, ran) = (reply.calls.len(), MAX_CALLS);
-                conversation
-                    .notes
-                    .push(format!("reply {turn} asked for {asked} commands; only the first {ran} were run"));
-            }
-            let mut results = Vec::new();
-            for (index, call) in reply.calls.iter().enumerate() {
-                let result = self.call(index, call, conversation).await?;
-                results.push(Message::Result { call: call.id.clone(), text: result.to_string() });
-            }
-            request.messages.push(Message::Model(reply));
-            request.messages.append(&mut results);
+    async fn results(&mut self, calls: &[ToolCall]) -> Result<Vec<String>, RunError> {
+        self.replies += 1;
+        if calls.len() > MAX_CALLS {
+            let (asked, reply) = (calls.len(), self.replies);
+            self.notes.push(format!("reply {reply} asked for {asked} commands; only the first {MAX_CALLS} were run"));
         }
-        Ok(Ended::TurnLimit)
+        let mut results = Vec::new();
+        for (index, call) in calls.iter().enumerate() {
+            results.push(self.call(index, call).await?.to_string());
+        }
+        Ok(results)
     }
 
-    async fn ask(self, request: &Request) -> Result<(Reply, Duration), RunError> {
-        let asking = async {
-            let began = Instant::now();
-            model::ask(self.model, request, self.task.secrets).await.map(|reply| (reply, began.elapsed()))
-        };
-        tokio::select! {
-            biased;
-            () = self.shell.cancel.cancelled() => {
-                Err(RunError::new(RunErrorKind::Cancelled, "cancelled while the model was asked"))
-            }
-            () = self.deadline.over() => Err(self.deadline.error()),
-            reply = asking => reply,
-        }
+    fn follow_up(&mut self) -> Option<String> {
+        None
     }
 
+    fn refuses(&self, _: &Unfinished) -> bool {
+        true
+    }
+}
+
+impl Commands<'_> {
     /// Performs a call of a model. An error ends the conversation; mistakes of the model are reported to it.
-    async fn call(self, index: usize, call: &ToolCall, conversation: &mut Conversation) -> Result<Value, RunError> {
+    async fn call(&mut self, index: usize, call: &ToolCall) -> Result<Value, RunError> {
         let wrong = |what: String| Ok(json!({ "error": what }));
         if call.name != TOOL {
             return wrong(format!("unknown tool `{}`; call `{TOOL}`", call.name));
@@ -146,19 +138,18 @@ impl Talk<'_> {
         if index >= MAX_CALLS {
             return wrong(format!("not run: a reply can run at most {MAX_CALLS} commands"));
         }
-        let kept: usize =
-            conversation.commands.commands.iter().flat_map(Ran::streams).map(|stream| stream.text.len()).sum();
+        let kept: usize = self.commands.commands.iter().flat_map(Ran::streams).map(|stream| stream.text.len()).sum();
         // All streams together keep twice as many bytes as each of them may.
         let most = self.task.output_limit;
         let limit = most.saturating_mul(2).saturating_sub(kept).clamp(MIN_OUTPUT_BYTES.min(most), most);
         let finished = self.shell.run(command, self.deadline.left(COMMAND_TIMEOUT), limit).await;
         let Finished { ran, error, notes } = finished;
-        let room = MAX_NOTES.saturating_sub(conversation.notes.len());
-        conversation.notes.extend(notes.iter().take(room).map(|note| format!("`{}`: {note}", brief(command))));
+        let room = MAX_NOTES.saturating_sub(self.notes.len());
+        self.notes.extend(notes.iter().take(room).map(|note| format!("`{}`: {note}", brief(command))));
         let ended = error.as_ref().filter(|error| error.kind == RunErrorKind::Cancelled).cloned();
         let ran = as_shell_reports(ran, error.as_ref());
         let result = shown(&ran, self.task.secrets);
-        conversation.commands.commands.push(ran);
+        self.commands.commands.push(ran);
         match ended {
             Some(error) => Err(error),
             None if self.deadline.is_over() => Err(self.deadline.error()),
@@ -206,9 +197,9 @@ fn task(action: &AgentAction) -> String {
 }
 
 fn characters_of_first_request(action: &AgentAction, mode: Option<HelpMode>) -> usize {
-    let Tool { name, description, parameters } = &*TOOL_SHAPE;
-    let texts = [instructions(action, mode, None), task(action), parameters.to_string()];
-    texts.iter().map(|text| text.chars().count()).sum::<usize>() + name.len() + description.len()
+    let parameters = TOOL_SHAPE.parameters.as_ref().map(Value::to_string).unwrap_or_default();
+    let texts = [instructions(action, mode, None), task(action), parameters];
+    texts.iter().map(|text| text.chars().count()).sum::<usize>() + TOOL.len() + DESCRIPTION.len()
 }
 
 /// Returns a command as the agent sees it: always with an exit code, and with both outputs.
@@ -255,31 +246,18 @@ fn brief(command: &str) -> String {
     shortened(&command.split_whitespace().collect::<Vec<_>>().join(" "), 80)
 }
 
-/// Returns the total usage of all answers. The cost is known only if that of each answer is.
-pub(super) fn usage(turns: &[Turn]) -> Option<Usage> {
-    let known: Vec<Usage> = turns.iter().filter_map(|turn| turn.usage).collect();
-    if known.is_empty() {
-        return None;
-    }
-    let all_known = known.len() == turns.len();
-    Some(Usage {
-        input_tokens: known.iter().map(|usage| usage.input_tokens).sum(),
-        output_tokens: known.iter().map(|usage| usage.output_tokens).sum(),
-        cost_usd: known.iter().map(|usage| usage.cost_usd).sum::<Option<f64>>().filter(|_| all_known),
-    })
-}
-
 static TOOL_SHAPE: LazyLock<Tool> = LazyLock::new(|| Tool {
-    name: TOOL,
-    description: "Runs a command with `sh -c` in the working directory, and returns its exit code, standard output and \
-                  standard error.",
-    parameters: json!({
+    name: TOOL.to_owned(),
+    description: Some(DESCRIPTION.to_owned()),
+    parameters: Some(json!({
         "type": "object",
         "properties": { "command": { "type": "string", "description": "The shell command." } },
         "required": ["command"],
         "additionalProperties": false,
-    }),
+    })),
 });
+
+const DESCRIPTION: &str = "Runs a command with `sh -c` in the working directory, and returns its exit code, standard output and standard error.";
 
 // Upper bounds of a task before it runs: the number of requests is certain, that of tokens is as good as its assumptions.
 
@@ -334,7 +312,7 @@ impl UsageBound {
     }
 }
 
-fn tokens(characters: usize) -> u64 {
+pub(crate) fn tokens(characters: usize) -> u64 {
     (characters as u64).div_ceil(CHARACTERS_PER_TOKEN)
 }
 
@@ -371,17 +349,6 @@ mod tests {
         assert!(cut.starts_with("aaa") && cut.ends_with("bbb") && cut.contains("\n[10001 characters left out]\n"));
         assert_eq!(cut.matches('a').count() - "characters".matches('a').count(), MAX_SHOWN_CHARACTERS / 2);
         assert_eq!(cut.matches('b').count(), MAX_SHOWN_CHARACTERS / 2);
-    }
-
-    #[test]
-    fn money_is_known_only_where_that_of_each_answer_is() {
-        let turn =
-            |cost_usd| Turn { usage: Some(Usage { input_tokens: 10, output_tokens: 1, cost_usd }), ..Turn::default() };
-        let sum = |cost_usd| Some(Usage { input_tokens: 20, output_tokens: 2, cost_usd });
-        assert_eq!(usage(&[turn(Some(0.5)), turn(Some(0.25))]), sum(Some(0.75)));
-        assert_eq!(usage(&[turn(Some(0.5)), turn(None)]), sum(None));
-        assert_eq!(usage(&[turn(Some(0.5)), turn(Some(0.5)), Turn::default()]), sum(None));
-        assert_eq!(usage(&[Turn::default()]), None);
     }
 
     #[test]

@@ -213,7 +213,7 @@ fn results(model: &Scripted) -> Vec<serde_json::Value> {
     let messages = requests.last().unwrap().messages.iter();
     let texts = messages.filter_map(|message| match message {
         Message::Result { text, .. } => Some(serde_json::from_str(text).unwrap()),
-        Message::User(_) | Message::Model(_) => None,
+        Message::User(_) | Message::Prefill(_) | Message::Model(_) => None,
     });
     texts.collect()
 }

@@ -33,7 +33,7 @@ fn scripted(text: &str) -> Scripted {
 }
 
 fn shell() -> Vec<Tool> {
-    vec![Tool { name: SHELL, description: "", parameters: Value::Null }]
+    vec![Tool { name: SHELL.to_owned(), description: None, parameters: None }]
 }
 
 fn task(test: &str) -> Request {
@@ -44,8 +44,9 @@ fn task(test: &str) -> Request {
 /// Returns the next answer, after these results of the previous calls.
 #[track_caller]
 fn next(model: &Scripted, request: &mut Request, back: &[&str]) -> Reply {
-    back.iter()
-        .for_each(|text| request.messages.push(Message::Result { call: "x".to_owned(), text: (*text).to_owned() }));
+    back.iter().for_each(|text| {
+        request.messages.push(Message::Result { call: "x".to_owned(), tool: "x".to_owned(), text: (*text).to_owned() })
+    });
     let reply = model.answer(request).unwrap();
     request.messages.push(Message::Model(reply.clone()));
     reply
@@ -81,8 +82,13 @@ fn check_unmet(test: &str, back: &[&str], expected: &str) {
         let model = scripted(&text);
         let request = &mut task(test);
         next(&model, request, &[]);
-        back.iter()
-            .for_each(|text| request.messages.push(Message::Result { call: "x".to_owned(), text: (*text).to_owned() }));
+        back.iter().for_each(|text| {
+            request.messages.push(Message::Result {
+                call: "x".to_owned(),
+                tool: "x".to_owned(),
+                text: (*text).to_owned(),
+            })
+        });
         let error = model.answer(request).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (RunErrorKind::Script, expected));
     }
@@ -126,7 +132,11 @@ fn other_tools_are_called_and_requests_fail_on_purpose() {
     let request = &mut task("look-up");
     let first = next(&model, request, &[]);
     assert_eq!((first.calls[0].name.as_str(), &first.calls[0].arguments), ("lookup_order", &json!({ "id": 7 })));
-    request.messages.push(Message::Result { call: "x".to_owned(), text: "it was shipped".to_owned() });
+    request.messages.push(Message::Result {
+        call: "x".to_owned(),
+        tool: "x".to_owned(),
+        text: "it was shipped".to_owned(),
+    });
     let error = model.answer(request).unwrap_err();
     assert_eq!(error.kind, RunErrorKind::Key);
     assert_eq!(error.message, "careful.script.yaml:12 simulates a rejected key");

@@ -162,7 +162,11 @@ async fn arguments_that_are_no_json_stay_a_text() {
     assert_eq!(reply.usage.unwrap().output_tokens, 10);
     request.messages.push(Message::Model(reply));
     for call in ["a", "b"] {
-        request.messages.push(Message::Result { call: call.to_owned(), text: "no".to_owned() });
+        request.messages.push(Message::Result {
+            call: call.to_owned(),
+            tool: "run_command".to_owned(),
+            text: "no".to_owned(),
+        });
     }
     assert_eq!(model.reply(&request).await.unwrap().text, "sorry");
     // The calls are sent back as JSON, since servers refuse anything else.
@@ -198,7 +202,7 @@ async fn answer_that_says_nothing_known_is_unreadable() {
         let error = error_of(&server).await;
         check(&error, RunErrorKind::Provider, &["the response of", &server.host, part, "`base_url`"]);
     }
-    for (api, part) in [(Api::Anthropic, "content"), (Api::Gemini, "finishReason"), (Api::Ollama, "message")] {
+    for (api, part) in [(Api::Anthropic, "content"), (Api::Gemini, "candidates[0]"), (Api::Ollama, "message")] {
         let server = Loopback::always(200, json!({ "hello": 1 })).await;
         let error = models(api, &server).open("local/model-1").unwrap().reply(&question()).await.unwrap_err();
         check(&error, RunErrorKind::Provider, &["the response of", &server.host, part]);

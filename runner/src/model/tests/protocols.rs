@@ -51,7 +51,7 @@ async fn check(protocol: Protocol) -> Vec<ReceivedRequest> {
     let id = call.id.clone();
 
     request.messages.push(Message::Model(reply));
-    request.messages.push(Message::Result { call: id, text: RESULT.to_owned() });
+    request.messages.push(Message::Result { call: id, tool: "run_command".to_owned(), text: RESULT.to_owned() });
     let reply = model.reply(&request).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.calls.len()), ("It is 42.", 0));
     let seen = server.seen();
@@ -148,7 +148,7 @@ async fn gemini_brings_the_result_of_a_call_back() {
             ("/contents/1/parts/0/thoughtSignature", json!("c2lnbmVk")),
             ("/contents/2/parts/0/functionResponse/id", json!("fc_1")),
             ("/contents/2/parts/0/functionResponse/name", json!("run_command")),
-            ("/contents/2/parts/0/functionResponse/response/content", json!(RESULT)),
+            ("/contents/2/parts/0/functionResponse/response/result", json!(RESULT)),
         ],
         done: answer(json!({ "text": "It is 42." })),
     })
@@ -193,7 +193,11 @@ async fn results_of_one_answer_go_back_together() {
     let mut request = question();
     request.messages.push(Message::Model(Reply { calls: calls.into(), ..Reply::default() }));
     for id in ["a", "b"] {
-        request.messages.push(Message::Result { call: id.to_owned(), text: format!("result of {id}") });
+        request.messages.push(Message::Result {
+            call: id.to_owned(),
+            tool: "run_command".to_owned(),
+            text: format!("result of {id}"),
+        });
     }
     model.reply(&request).await.unwrap();
     let messages = &server.seen()[0].body["messages"];

@@ -15,7 +15,7 @@ impl Evidence {
             captures.push(sent);
             captures.extend(answer);
         }
-        captures.extend(turns.iter_mut().map(|turn| &mut turn.text));
+        captures.extend(turns.iter_mut().flat_map(|turn| turn.user.iter_mut().chain([&mut turn.text])));
         captures.extend(commands.iter_mut().flat_map(|log| &mut log.commands).flat_map(Ran::captures_mut));
         captures.extend(files.iter_mut().flat_map(|log| &mut log.files).filter_map(|file| file.text.as_mut()));
         for observation in observations {
@@ -30,17 +30,18 @@ impl Evidence {
     }
 
     /// Replaces secrets with stars before anything is judged, recorded or shown. Text that is already masked remains
-    /// so. `concealed` returns the information that masking removes from standard output, given the raw and the masked
-    /// stream.
+    /// so. `concealed` returns the information that masking removes from standard output and from replies of a model, given
+    /// the raw and the masked text.
     pub fn mask(&mut self, secrets: &Secrets, concealed: impl Fn(&Capture, &Capture) -> MaskingLoss) {
         if secrets.is_empty() {
             return;
         }
-        if let Some(stdout) = self.command.as_mut().and_then(|ran| ran.stdout.as_mut())
-            && let Some(masked) = secrets.mask_capture(stdout)
-        {
-            let concealed = concealed(stdout, &masked).max(stdout.concealed);
-            *stdout = Capture { concealed, ..masked };
+        let stdout = self.command.iter_mut().filter_map(|ran| ran.stdout.as_mut());
+        for written in stdout.chain(self.turns.iter_mut().map(|turn| &mut turn.text)) {
+            if let Some(masked) = secrets.mask_capture(written) {
+                let concealed = concealed(written, &masked).max(written.concealed);
+                *written = Capture { concealed, ..masked };
+            }
         }
         for capture in self.captures_mut() {
             if let Some(masked) = secrets.mask_capture(capture) {
@@ -51,7 +52,8 @@ impl Evidence {
             *text = secrets.mask(text);
         }
         for call in self.turns.iter_mut().flat_map(|turn| &mut turn.calls) {
-            secrets.mask_value(&mut call.arguments);
+            call.name = secrets.hide(&call.name);
+            secrets.hide_value(&mut call.arguments);
         }
         if let Some(log) = &mut self.files {
             // A short secret could be found by trying values under the stars.
@@ -63,9 +65,8 @@ impl Evidence {
 
     /// Returns the texts that are not captures. No claim is judged by them.
     fn names_mut(&mut self) -> Vec<&mut String> {
-        let Evidence { context, exchange, turns, files, observations, error, .. } = self;
+        let Evidence { context, exchange, files, observations, error, .. } = self;
         let mut names: Vec<&mut String> = error.iter_mut().map(|error| &mut error.message).collect();
-        names.extend(turns.iter_mut().flat_map(|turn| &mut turn.calls).map(|call| &mut call.name));
         names.extend(files.iter_mut().flat_map(|log| &mut log.files).map(|file| &mut file.path));
         names.extend(&mut context.version);
         if let Some(templates) = &mut context.templates {
@@ -131,7 +132,7 @@ fn names_of_need<'e>(need: &'e mut Need, names: &mut Vec<&'e mut String>) {
             names.push(&mut need.system);
             names.extend(need.parts.iter_mut().filter_map(|part| match part {
                 QuestionPart::Text(text) => Some(text),
-                QuestionPart::Output => None,
+                QuestionPart::Output | QuestionPart::Entry(_) => None,
             }));
         }
         Need::Variables(_) | Need::Trace => {}

@@ -294,9 +294,52 @@ pub struct Output {
     pub cut: bool,
     /// The information that is lost by masking. Each masked unit inside a string is [`MASK_CHARACTER`].
     pub concealed: MaskingLoss,
+    /// The replies of a model, if it is the output of one.
+    pub replies: Vec<Reply>,
+}
+
+/// One reply of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reply {
+    /// Whether it answers a message of the user that came after the first one.
+    pub is_to_follow_up: bool,
+    pub output: Output,
+    pub usage: Option<Usage>,
+    pub duration_ms: Option<f64>,
+}
+
+/// The place of an entry of a conversation. One with a text of the user is about the first reply to that text, any other
+/// about the reply after that of the entry before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EntryPlace {
+    pub index: usize,
+    /// Whether each entry up to this one has a text of the user.
+    pub asks: Vec<bool>,
+}
+
+impl EntryPlace {
+    /// Returns the reply that the entry is about; `None` if the conversation did not get there.
+    pub fn reply<'r>(&self, replies: &'r [Reply]) -> Option<&'r Reply> {
+        let asked = self.asks.iter().take(self.index + 1);
+        let text = asked.clone().filter(|asks| **asks).count();
+        let offset = asked.rev().take_while(|asks| !**asks).count();
+        // The entry that asks comes first; before the first text, the first entry does.
+        let offset = if text == 0 { offset - 1 } else { offset };
+        let begins = |(index, reply): (usize, &Reply)| (index == 0 || reply.is_to_follow_up).then_some(index);
+        let start = replies.iter().enumerate().filter_map(begins).nth(text)?;
+        let reply = replies.get(start + offset)?;
+        let is_in_same = replies[start + 1..=start + offset].iter().all(|reply| !reply.is_to_follow_up);
+        is_in_same.then_some(reply)
+    }
 }
 
 impl Output {
+    /// Returns why nothing follows from what is not in it.
+    pub fn gap(&self) -> Option<&'static str> {
+        let is_empty = self.replies.last().is_some_and(|reply| reply.output.text.trim().is_empty());
+        is_empty.then_some("the model's reply is empty")
+    }
+
     /// Returns whether a secret is masked in it.
     pub fn has_hidden(&self) -> bool {
         self.concealed == MaskingLoss::Everything

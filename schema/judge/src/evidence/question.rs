@@ -1,11 +1,13 @@
 //! Questions to a model about the output of an act, and to a judge about a file: a score for how well it meets an
 //! instruction.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
     observation::{Address, Answer, Content, FilesNeed, Need, Observation, ObservationTime, SeenFile, answer_in},
-    output::{Capture, MaskingLoss, Output, Usage, shown},
+    output::{Capture, EntryPlace, MaskingLoss, Output, Usage, shown},
 };
 use crate::check::headings;
 
@@ -29,9 +31,70 @@ pub struct AskedModel {
     /// The environment variable that holds the key. Not a part of the question either.
     #[serde(skip)]
     pub key_env: Option<String>,
+    /// The organization that pays for requests, in a header.
+    #[serde(skip)]
+    pub organization: Option<String>,
+    /// How a service with a protocol of its own is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Box<Service>>,
+}
+
+/// A service with a protocol of its own. Its address and headers are not a part of what it is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Service {
+    Http(HttpService),
+    Mcp(McpService),
+}
+
+/// An HTTP service, described by its request and by paths such as `data[0].text` into its response.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct HttpService {
+    #[serde(skip)]
+    pub url: String,
+    pub method: Option<String>,
+    /// A value `env:NAME` stands for the value of an environment variable.
+    #[serde(skip)]
+    pub headers: BTreeMap<String, String>,
+    /// A template; without it, a chat completion.
+    pub body: Option<String>,
+    pub response_path: Option<String>,
+    pub tool_calls_path: Option<String>,
+    pub usage_paths: UsagePaths,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct UsagePaths {
+    pub input_tokens: Option<String>,
+    pub output_tokens: Option<String>,
+}
+
+/// A tool of an MCP server that answers conversations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct McpService {
+    #[serde(skip)]
+    pub url: String,
+    pub tool: String,
+    #[serde(skip)]
+    pub headers: BTreeMap<String, String>,
+}
+
+impl Service {
+    pub fn headers(&self) -> &BTreeMap<String, String> {
+        match self {
+            Service::Http(service) => &service.headers,
+            Service::Mcp(service) => &service.headers,
+        }
+    }
 }
 
 impl AskedModel {
+    /// Returns the environment variables with its key or with values of its headers.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        let headers = self.service.iter().flat_map(|service| service.headers().values());
+        self.key_env.as_deref().into_iter().chain(headers.filter_map(|value| value.strip_prefix("env:")))
+    }
+
     /// Returns its id, such as `openai/gpt-4o`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.provider, self.model)
@@ -50,6 +113,8 @@ impl AskedModel {
 pub enum QuestionPart {
     Text(String),
     Output,
+    /// The reply that an entry of a conversation is about.
+    Entry(EntryPlace),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -80,8 +145,14 @@ impl QuestionNeed {
         for part in &self.parts {
             match part {
                 QuestionPart::Text(part) => text.push_str(part),
-                QuestionPart::Output => {
-                    let output = output.ok_or("the output was not recorded")?;
+                QuestionPart::Output | QuestionPart::Entry(_) => {
+                    let whole = output.ok_or("the output was not recorded")?;
+                    let output = match part {
+                        QuestionPart::Entry(place) => {
+                            &place.reply(&whole.replies).ok_or("the conversation ended before this turn")?.output
+                        }
+                        QuestionPart::Output | QuestionPart::Text(_) => whole,
+                    };
                     if output.cut {
                         return Err("the output was cut off, so no model was asked".to_owned());
                     }

@@ -2,6 +2,7 @@
 //! KindLM's.
 
 pub(crate) mod bounds;
+pub(crate) mod conversation;
 pub(crate) mod guardrails;
 pub(crate) mod judge;
 pub(crate) mod output;

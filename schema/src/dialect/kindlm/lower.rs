@@ -11,21 +11,30 @@ use serde_json::Value;
 
 use super::{
     Gates,
-    claims::{SchemaFile, guardrails::PiiClaim, judge::JudgeClaim, output::OutputClaim, tool_calls::ToolCallClaim},
+    claims::{
+        SchemaFile,
+        conversation::{EntryClaim, TurnLimitClaim},
+        guardrails::PiiClaim,
+        judge::JudgeClaim,
+        output::OutputClaim,
+        tool_calls::ToolCallClaim,
+    },
     config::Defaults,
     expect::{BaselineExpect, CostExpect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, ToolCallExpect},
+    prompt,
+    providers::Prompt,
     template::{self, expand},
     test::Test,
 };
 use crate::{
     document::{Document, NodeRef, Pointer, Shape},
-    evidence::AskedModel,
+    evidence::{AskedModel, EntryPlace, QuestionPart},
     files::{FileKind, Files, Resolved, inside},
     format::Dialect,
     gates::Gates as AnyGates,
     lenient::lenient,
     settings::Settings,
-    suite::{Action, Case, Claim, CommandAction, Needed, PromptAction, Suite, inputs_of},
+    suite::{Action, Case, Claim, CommandAction, Needed, PromptModel, Suite, inputs_of},
     verdict::Check,
 };
 
@@ -33,8 +42,9 @@ use crate::{
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RootContext {
     pub defaults: Defaults,
-    /// Ids of all models, in the order of the file.
-    pub models: Vec<String>,
+    /// All models, in the order of the file.
+    pub models: Vec<PromptModel>,
+    pub prompts: BTreeMap<String, Prompt>,
     pub judge: Option<AskedModel>,
     /// Whether the settings name the judge: if so, the `model` of a criterion is ignored.
     pub judge_is_fixed: bool,
@@ -54,11 +64,18 @@ impl RootContext {
             Some(name) => entries.iter().find(|model| id(model).as_deref() == Some(&**name)),
             None => entries.first(),
         };
-        let own = judge.and_then(|model| peer(*model, root.get("providers")));
+        let own = judge.and_then(|model| prompt::peer(*model, root.get("providers")));
+        let models = prompt::models(root, settings);
+        let replaced = judge.and_then(id).and_then(|id| models.iter().find(|model| model.id == id));
+        let own = replaced.map(|model| model.asked.clone()).filter(|_| own.is_some()).or(own);
         let fixed = settings.judge.as_deref().and_then(AskedModel::of_id);
         let judge_is_fixed = fixed.is_some();
         let judge = fixed.or(own);
-        RootContext { models: entries.iter().filter_map(id).collect(), judge, judge_is_fixed, judge_times, defaults }
+        RootContext { models, prompts: prompt::prompts(root), judge, judge_is_fixed, judge_times, defaults }
+    }
+
+    pub(super) fn model(&self, id: &str) -> Option<&PromptModel> {
+        self.models.iter().find(|model| model.id == id)
     }
 }
 
@@ -83,18 +100,6 @@ fn is_truthy(value: &Value) -> bool {
     }
 }
 
-fn peer(model: NodeRef<'_>, providers: Option<NodeRef<'_>>) -> Option<AskedModel> {
-    let provider = model.get("provider")?.as_str()?.to_owned();
-    let reached = providers.and_then(|providers| providers.get(&provider));
-    let text = |key: &str| Some(reached?.get(key)?.as_str()?.to_owned());
-    Some(AskedModel {
-        model: model.get("model")?.as_str()?.to_owned(),
-        base_url: text("baseUrl"),
-        key_env: text("apiKeyEnv"),
-        provider,
-    })
-}
-
 pub(crate) fn lower_root(document: &Document, context: &RootContext, pass_rate: Option<f64>) -> Suite {
     let root = document.root();
     let name = root.and_then(|root| root.get("suite")?.get("name")?.as_str()).map(str::to_owned);
@@ -113,7 +118,12 @@ pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, fil
     compared_arguments(test, &mut value);
     let readable = Test::deserialize(&value).is_ok();
     let (action, action_is_intact) = action(test, &at, root, files);
-    let mut lowering = Lowering { files, root, claims: Vec::new(), intact: true };
+    let mut lowering = Lowering { files, root, claims: Vec::new(), entry: None, intact: true };
+    if let Action::Prompt(prompt) = &action {
+        lowering.conversation(&value, at.key("conversation"));
+        let max_turns = prompt.max_turns;
+        lowering.claim(at.key("maxTurns"), TurnLimitClaim { max_turns });
+    }
     if let Some(expect) = value.get("expect") {
         lowering.expect(expect, &at.key("expect"));
     }
@@ -152,7 +162,10 @@ fn action(test: NodeRef<'_>, at: &Pointer, root: &RootContext, files: &dyn Files
         |node: Option<NodeRef<'_>>| node.and_then(NodeRef::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
     let one = command.is_some() != prompt.is_some();
     if let Some(template) = text(command) {
-        let variables = variables(test, &template);
+        // Other variables have no effect, so changing them does not make results stale.
+        let used: BTreeSet<&str> = template::names(&template).collect();
+        let mut variables = variables(test);
+        variables.retain(|name, _| used.contains(name.as_str()));
         let expanded = expand(&template, &variables);
         let inputs = expanded.as_ref().map(|command| inputs_of(command, files)).unwrap_or_default();
         let intact = one && expanded.is_ok();
@@ -161,22 +174,16 @@ fn action(test: NodeRef<'_>, at: &Pointer, root: &RootContext, files: &dyn Files
         return (Action::Command(CommandAction { at, template, variables, expanded, inputs, timeout_ms }), intact);
     }
     if let Some(prompt) = text(prompt) {
-        let models = match test.get("models") {
-            Some(models) => models.items().filter_map(NodeRef::as_str).map(str::to_owned).collect(),
-            None => root.models.clone(),
-        };
-        return (Action::Prompt(PromptAction { at: at.key("prompt"), prompt, models }), one);
+        let (action, is_intact) = prompt::action(test, at, prompt, root);
+        return (Action::Prompt(Box::new(action)), one && is_intact);
     }
     (Action::None, false)
 }
 
-/// Returns the values of the variables in a template. Other variables have no effect, so changing them does not make
-/// results stale.
-fn variables(test: NodeRef<'_>, template: &str) -> BTreeMap<String, String> {
-    let used: BTreeSet<&str> = template::names(template).collect();
+/// Returns the values of the variables of a test.
+pub(super) fn variables(test: NodeRef<'_>) -> BTreeMap<String, String> {
     let entries = test.get("vars").into_iter().flat_map(NodeRef::entries);
-    let entries = entries.filter_map(|entry| Some((entry.key.key_text(), entry.value.as_str()?.to_owned())));
-    entries.filter(|(name, _)| used.contains(name.as_str())).collect()
+    entries.filter_map(|entry| Some((entry.key.key_text(), entry.value.as_str()?.to_owned()))).collect()
 }
 
 fn part<T: DeserializeOwned>(value: &Value, key: &str) -> Option<T> {
@@ -192,10 +199,24 @@ struct Lowering<'f> {
     files: &'f dyn Files,
     root: &'f RootContext,
     claims: Vec<Claim>,
+    /// The entry of the conversation that the claims are about, and its label.
+    entry: Option<(EntryPlace, String)>,
     intact: bool,
 }
 
 impl Lowering<'_> {
+    fn conversation(&mut self, test: &Value, at: Pointer) {
+        let asks: Vec<bool> = prompt::entries(test).map(|entry| prompt::user_of(entry).is_some()).collect();
+        for (index, entry) in prompt::entries(test).enumerate() {
+            let turn = entry.get("turn").and_then(Value::as_str).unwrap_or_default().to_owned();
+            self.entry = Some((EntryPlace { index, asks: asks[..=index].to_vec() }, turn));
+            if let Some(expect) = entry.get("expect") {
+                self.expect(expect, &at.index(index).key("expect"));
+            }
+        }
+        self.entry = None;
+    }
+
     /// Takes the valid parts of an `expect`.
     fn expect(&mut self, expectations: &Value, at: &Pointer) {
         self.tool_calls(items(expectations, "toolCalls"), &at.key("toolCalls"));
@@ -217,7 +238,12 @@ impl Lowering<'_> {
                     Some(model) if !self.root.judge_is_fixed => AskedModel { model: model.clone(), ..peer },
                     Some(_) | None => peer,
                 });
-                self.claim(at.key("judge").index(index), JudgeClaim { expect, peer, times: self.root.judge_times });
+                let judged = match &self.entry {
+                    Some((place, _)) => QuestionPart::Entry(place.clone()),
+                    None => QuestionPart::Output,
+                };
+                let claim = JudgeClaim { expect, peer, judged, times: self.root.judge_times };
+                self.claim(at.key("judge").index(index), claim);
             }
         }
         if let Some(drift) = part::<BaselineExpect>(expectations, "baseline").and_then(|baseline| baseline.drift) {
@@ -242,7 +268,13 @@ impl Lowering<'_> {
     }
 
     fn claim(&mut self, at: Pointer, check: impl Check + 'static) {
-        self.claims.push(Claim { at, phase: None, check: Arc::new(check) });
+        let check: Arc<dyn Check> = match &self.entry {
+            Some((place, turn)) => {
+                Arc::new(EntryClaim { place: place.clone(), turn: turn.clone(), check: Arc::new(check) })
+            }
+            None => Arc::new(check),
+        };
+        self.claims.push(Claim { at, phase: None, check });
     }
 
     /// Reads a schema file. Its content is validated only when the claim is judged.
@@ -261,7 +293,7 @@ impl Lowering<'_> {
     }
 }
 
-fn value_of(node: NodeRef<'_>) -> Option<Value> {
+pub(super) fn value_of(node: NodeRef<'_>) -> Option<Value> {
     if node.shape() == Shape::Dangling {
         return None;
     }

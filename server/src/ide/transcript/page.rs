@@ -3,6 +3,7 @@
 use speclens_runner::event::RunResult;
 use speclens_schema::{
     check::json::number_text,
+    evidence::shown_value,
     evidence::{Answer, Capture, Ended, Evidence, Exchange, ModelReply, Ran, ToolCall, TraceAnswer, Usage},
     judge::Judged,
     mask::shown,
@@ -133,6 +134,9 @@ fn push_turns(text: &mut String, evidence: &Evidence) {
         let took = turn.duration_ms.map_or_else(String::new, |it| format!(" · {}", duration(it)));
         let usage = turn.usage.map_or_else(String::new, |usage| format!(" · {}", spent(usage)));
         text.push_str(&format!("\n### Turn {}{took}{usage}\n", index + 1));
+        if let Some(user) = &turn.user {
+            text.push_str(&format!("\n**User**\n\n{}", quoted(user)));
+        }
         if !turn.text.text.trim().is_empty() {
             text.push_str(&format!("\n{}", quoted(&turn.text)));
         }
@@ -140,10 +144,10 @@ fn push_turns(text: &mut String, evidence: &Evidence) {
             match commands.next().filter(|_| is_command(call)) {
                 Some(ran) => push_command(text, ran),
                 None => {
-                    let arguments = call.arguments.to_string();
+                    let arguments = shown_value(&call.arguments).to_string();
                     text.push_str(&format!(
                         "\n{}\n\n{}",
-                        markdown::inline(&call.name),
+                        markdown::inline(&shown(&call.name)),
                         fenced(&arguments, "json", false)
                     ));
                 }

@@ -48,7 +48,7 @@ async fn model_is_sent_program_task_and_instructions() {
         assert_eq!(request.messages, [Message::User("CLI: sh\nTask: Write a greeting".to_owned())]);
         assert!(request.system.ends_with("\n\nYou are logged in."), "{}", request.system);
         assert_eq!(request.system.contains("--help"), mode == HelpMode::Discoverable);
-        assert_eq!((request.test.as_str(), request.tools[0].name), ("greet", "run_command"));
+        assert_eq!((request.test.as_str(), request.tools[0].name.as_str()), ("greet", "run_command"));
     }
 }
 
@@ -66,13 +66,15 @@ async fn requests_stay_within_the_bound_that_is_said_before() {
     let requests = model.requests.lock().unwrap();
     let characters = |request: &Request| {
         let messages = request.messages.iter().map(|message| match message {
-            Message::User(text) | Message::Result { text, .. } => text.chars().count(),
+            Message::User(text) | Message::Prefill(text) | Message::Result { text, .. } => text.chars().count(),
             Message::Model(reply) => {
                 reply.text.chars().count()
                     + reply.calls.iter().map(|call| call.arguments.to_string().len()).sum::<usize>()
             }
         });
-        request.system.chars().count() + messages.sum::<usize>() + request.tools[0].parameters.to_string().len()
+        request.system.chars().count()
+            + messages.sum::<usize>()
+            + request.tools[0].parameters.as_ref().unwrap().to_string().len()
     };
     let sent: usize = requests.iter().map(characters).sum();
     let bound = UsageBound::of(&action, &Subject::model("a/b", Some(HelpMode::None)));

@@ -21,6 +21,8 @@ pub(crate) struct JudgeClaim {
     pub expect: JudgeExpect,
     /// Model that judges. `None` if the file names none.
     pub peer: Option<AskedModel>,
+    /// What is judged: the output, or the reply of an entry.
+    pub judged: QuestionPart,
     /// Number of requests: three if the flag `betaJudge` is set.
     pub times: u32,
 }
@@ -56,7 +58,7 @@ impl JudgeClaim {
         Some(QuestionNeed {
             peer: peer.clone(),
             system: SYSTEM.to_owned(),
-            parts: vec![text("## Assistant Response\n".to_owned()), QuestionPart::Output, text(end)],
+            parts: vec![text("## Assistant Response\n".to_owned()), self.judged.clone(), text(end)],
             max_tokens: ANSWER_TOKENS,
             times: self.times,
         })
@@ -144,7 +146,7 @@ mod tests {
             ..JudgeExpect::default()
         };
         let peer = AskedModel { provider: "openai".to_owned(), model: "gpt-4o".to_owned(), ..AskedModel::default() };
-        JudgeClaim { expect, peer: Some(peer), times }
+        JudgeClaim { expect, peer: Some(peer), judged: QuestionPart::Output, times }
     }
 
     fn said(text: &str) -> ModelReply {

@@ -37,7 +37,8 @@ impl Check for ToolCallClaim {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let tool = &self.expect.tool.0;
         let calls = act.output().map(|output| {
-            let unread = unread_call(&output.so_far().text);
+            let seen = output.so_far();
+            let unread = if seen.replies.is_empty() { unread_call(&seen.text) } else { None };
             output.map(|output| &output.tool_calls[..]).with_gap(unread)
         });
         if self.expect.should_not_call {

@@ -1,0 +1,83 @@
+//! Anthropic's messages: `POST /v1/messages`.
+
+use serde_json::{Value, json};
+
+use super::{Message, Reply, Request, Tool, ToolCall, found, joined, object, system, text_at, unfinished, usage};
+
+pub(super) fn body(model: &str, request: &Request) -> Value {
+    let sampling = &request.sampling;
+    let tools = || request.tools.iter().map(tool).collect();
+    object([
+        ("model", Some(json!(model))),
+        ("max_tokens", Some(json!(sampling.max_tokens.unwrap_or_else(|| most_tokens(model))))),
+        ("messages", Some(request.messages.iter().map(message).collect())),
+        ("system", system(request).map(Value::from)),
+        ("temperature", sampling.temperature.map(|it| json!(it))),
+        ("top_p", sampling.top_p.map(|it| json!(it))),
+        ("stop_sequences", sampling.stop.as_ref().map(|it| json!(it))),
+        ("tools", (!request.tools.is_empty()).then(tools)),
+    ])
+}
+
+/// The protocol requires a limit: as many tokens as each model of its kind can answer with.
+fn most_tokens(model: &str) -> u32 {
+    let is_old = model.contains("claude-3-") && !model.contains("claude-3-5") && !model.contains("claude-3-7");
+    if is_old { 4096 } else { 8192 }
+}
+
+fn tool(tool: &Tool) -> Value {
+    let nothing = || json!({ "type": "object", "properties": {} });
+    json!({
+        "name": tool.name,
+        "description": tool.description.as_deref().unwrap_or_default(),
+        "input_schema": tool.parameters.clone().unwrap_or_else(nothing),
+    })
+}
+
+fn message(message: &Message) -> Value {
+    match message {
+        Message::User(text) => json!({ "role": "user", "content": text }),
+        Message::Prefill(text) => json!({ "role": "assistant", "content": text }),
+        Message::Model(reply) => json!({ "role": "assistant", "content": content(reply) }),
+        Message::Result { call, text, .. } => {
+            json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": call, "content": text }] })
+        }
+    }
+}
+
+fn content(reply: &Reply) -> Value {
+    if let Some(carried) = &reply.carried {
+        return carried.clone();
+    }
+    if reply.calls.is_empty() {
+        return json!(reply.text);
+    }
+    let text = (!reply.text.is_empty()).then(|| json!({ "type": "text", "text": reply.text }));
+    let calls = reply
+        .calls
+        .iter()
+        .map(|call| json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments }));
+    text.into_iter().chain(calls).collect()
+}
+
+pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
+    let content = found(body, "/content").ok_or("`content`")?;
+    let blocks = || content.as_array().into_iter().flatten();
+    let kind = |block: &Value| block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let calls = blocks().filter(|block| kind(block) == "tool_use").enumerate().map(|(index, block)| ToolCall {
+        id: text_at(block, "/id").unwrap_or_else(|| format!("call_{index}")),
+        name: text_at(block, "/name").unwrap_or_default(),
+        arguments: super::arguments(block.get("input")),
+    });
+    let texts: Value = blocks().filter(|block| kind(block) == "text").cloned().collect();
+    let is_plain = blocks().all(|block| matches!(kind(block).as_str(), "text" | "tool_use"));
+    let reason = body.pointer("/stop_reason").and_then(Value::as_str);
+    Ok(Reply {
+        text: joined(Some(&texts)),
+        calls: calls.collect(),
+        usage: usage(body, "/usage/input_tokens", "/usage/output_tokens"),
+        // A thought must come back with its signature.
+        carried: (!is_plain).then(|| content.clone()),
+        unfinished: unfinished(reason, "max_tokens", &["refusal"]),
+    })
+}

@@ -1,0 +1,103 @@
+//! Gemini: `POST /models/MODEL:generateContent`.
+
+use serde_json::{Value, json};
+
+use super::{
+    Message, Reply, Request, ToolCall, Unfinished, chat::function, found, joined, object, system, text_at, unfinished,
+    usage,
+};
+
+/// The ids of calls that came without one; results name such calls by their tool alone.
+const UNNAMED: &str = "gemini_call_";
+
+const REFUSALS: &[&str] =
+    &["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MALFORMED_FUNCTION_CALL"];
+
+pub(super) fn body(request: &Request) -> Value {
+    let sampling = &request.sampling;
+    let generation = object([
+        ("temperature", sampling.temperature.map(|it| json!(it))),
+        ("maxOutputTokens", sampling.max_tokens.map(|it| json!(it))),
+        ("topP", sampling.top_p.map(|it| json!(it))),
+        ("stopSequences", sampling.stop.as_ref().map(|it| json!(it))),
+    ]);
+    let tools = || json!([{ "functionDeclarations": request.tools.iter().map(function).collect::<Value>() }]);
+    object([
+        ("contents", Some(contents(&request.messages))),
+        ("generationConfig", Some(generation)),
+        ("systemInstruction", system(request).map(|text| json!({ "parts": [{ "text": text }] }))),
+        ("tools", (!request.tools.is_empty()).then(tools)),
+    ])
+}
+
+fn contents(messages: &[Message]) -> Value {
+    let mut contents: Vec<Value> = Vec::new();
+    let mut follows_result = false;
+    for message in messages {
+        let (role, parts) = match message {
+            Message::User(text) => ("user", vec![json!({ "text": text })]),
+            Message::Prefill(text) => ("model", vec![json!({ "text": text })]),
+            Message::Model(reply) => ("model", parts(reply)),
+            Message::Result { call, tool, text } => ("function", vec![result(call, tool, text)]),
+        };
+        let is_result = matches!(message, Message::Result { .. });
+        // The protocol wants all results of an answer in one message.
+        match contents.last_mut().and_then(|last| last["parts"].as_array_mut()) {
+            Some(last) if is_result && follows_result => last.extend(parts),
+            Some(_) | None => contents.push(json!({ "role": role, "parts": parts })),
+        }
+        follows_result = is_result;
+    }
+    Value::Array(contents)
+}
+
+fn parts(reply: &Reply) -> Vec<Value> {
+    if let Some(carried) = reply.carried.as_ref().and_then(Value::as_array) {
+        return carried.clone();
+    }
+    let text = (!reply.text.is_empty() || reply.calls.is_empty()).then(|| json!({ "text": reply.text }));
+    let calls = reply.calls.iter().map(|call| {
+        let id = named(&call.id).map(Value::from);
+        let members = [("id", id), ("name", Some(json!(call.name))), ("args", Some(call.arguments.clone()))];
+        json!({ "functionCall": object(members) })
+    });
+    text.into_iter().chain(calls).collect()
+}
+
+fn named(call: &str) -> Option<&str> {
+    (!call.starts_with(UNNAMED)).then_some(call)
+}
+
+/// Returns the result of a call, which must be an object.
+fn result(call: &str, tool: &str, text: &str) -> Value {
+    let value = serde_json::from_str::<Value>(text).ok();
+    let response = value.filter(Value::is_object).unwrap_or_else(|| json!({ "result": text }));
+    let members = [("id", named(call).map(Value::from)), ("name", Some(json!(tool))), ("response", Some(response))];
+    json!({ "functionResponse": object(members) })
+}
+
+pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
+    let blocked = text_at(body, "/promptFeedback/blockReason").map(Unfinished::Refused);
+    if found(body, "/candidates/0").is_none() && blocked.is_none() {
+        return Err("`candidates[0]`");
+    }
+    let parts = found(body, "/candidates/0/content/parts");
+    let has = |key: &str| parts.and_then(Value::as_array).is_some_and(|all| all.iter().any(|it| it.get(key).is_some()));
+    let calls = parts.and_then(Value::as_array).into_iter().flatten().filter_map(|part| part.get("functionCall"));
+    let calls = calls.enumerate().map(|(index, call)| ToolCall {
+        id: text_at(call, "/id").unwrap_or_else(|| format!("{UNNAMED}{index}")),
+        name: text_at(call, "/name").unwrap_or_default(),
+        arguments: super::arguments(call.get("args")),
+    });
+    let reason = body.pointer("/candidates/0/finishReason").and_then(Value::as_str);
+    let mut usage = usage(body, "/usageMetadata/promptTokenCount", "/usageMetadata/candidatesTokenCount");
+    let thoughts = body.pointer("/usageMetadata/thoughtsTokenCount").and_then(Value::as_u64);
+    usage.iter_mut().for_each(|usage| usage.output_tokens += thoughts.unwrap_or(0));
+    Ok(Reply {
+        text: joined(parts),
+        calls: calls.collect(),
+        usage,
+        carried: (has("thoughtSignature") || has("thought")).then(|| parts.cloned()).flatten(),
+        unfinished: unfinished(reason, "MAX_TOKENS", REFUSALS).or(blocked),
+    })
+}

@@ -1,0 +1,44 @@
+//! Chat completions, which most providers speak: `POST /chat/completions`.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    Reply, Request, Unfinished,
+    chat::{self, Style},
+    found, joined, object, text_at, unfinished, usage,
+};
+
+const STYLE: Style = Style { has_texts_and_ids: true, empty: Value::Null };
+
+/// Fields of a message that its provider expects back with the results of its calls.
+const CARRIED: &[&str] = &["reasoning_content", "reasoning_details"];
+
+pub(super) fn body(model: &str, request: &Request) -> Value {
+    let sampling = &request.sampling;
+    object([
+        ("model", Some(json!(model))),
+        ("messages", Some(chat::messages(request, &STYLE))),
+        ("temperature", sampling.temperature.map(|it| json!(it))),
+        ("max_tokens", sampling.max_tokens.map(|it| json!(it))),
+        ("top_p", sampling.top_p.map(|it| json!(it))),
+        ("seed", sampling.seed.map(|it| json!(it))),
+        ("stop", sampling.stop.as_ref().map(|it| json!(it))),
+        ("tools", chat::tools(request)),
+    ])
+}
+
+pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
+    let message = found(body, "/choices/0/message").ok_or("`choices[0].message`")?;
+    let reason = body.pointer("/choices/0/finish_reason").and_then(Value::as_str);
+    let refused = || text_at(message, "/refusal").map(|_| Unfinished::Refused("refusal".to_owned()));
+    let calls = chat::calls(message, "call");
+    let carried = CARRIED.iter().filter_map(|key| Some(((*key).to_owned(), message.get(*key)?.clone())));
+    let carried: Map<String, Value> = carried.filter(|(_, value)| !value.is_null() && !calls.is_empty()).collect();
+    Ok(Reply {
+        text: joined(message.get("content")),
+        usage: usage(body, "/usage/prompt_tokens", "/usage/completion_tokens"),
+        carried: (!carried.is_empty()).then_some(Value::Object(carried)),
+        unfinished: unfinished(reason, "length", &["content_filter"]).or_else(refused),
+        calls,
+    })
+}

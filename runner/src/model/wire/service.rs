@@ -1,0 +1,100 @@
+//! Services with a protocol of their own, which the suite describes: KindLM's providers `http` and `mcp`.
+
+use serde_json::{Value, json};
+use speclens_schema::evidence::{HttpService, McpService};
+
+use super::{
+    Message, Reply, Request, ToolCall, arguments, chat::function, found, object, plain_messages, text_at, usage,
+};
+
+pub(super) fn body(service: &HttpService, model: &str, request: &Request) -> String {
+    let sampling = &request.sampling;
+    let tools: Value = request.tools.iter().map(function).collect();
+    let Some(template) = &service.body else {
+        let body = object([
+            ("model", Some(json!(model))),
+            ("messages", Some(plain_messages(request))),
+            ("temperature", sampling.temperature.map(|it| json!(it))),
+            ("max_tokens", sampling.max_tokens.map(|it| json!(it))),
+            ("tools", (!request.tools.is_empty()).then_some(tools)),
+        ]);
+        return body.to_string();
+    };
+    let user = request.messages.iter().rev().find_map(|message| match message {
+        Message::User(text) => Some(text.clone()),
+        Message::Prefill(_) | Message::Model(_) | Message::Result { .. } => None,
+    });
+    let number = |value: Option<Value>| value.map(|it| it.to_string()).unwrap_or_default();
+    speclens_schema::template::filled(template, |name| match name {
+        "model" => model.to_owned(),
+        "system" => request.system.clone(),
+        "user" => user.clone().unwrap_or_default(),
+        "temperature" => number(sampling.temperature.map(|it| json!(it))),
+        "maxTokens" => number(sampling.max_tokens.map(|it| json!(it))),
+        "messages_json" => plain_messages(request).to_string(),
+        "tools_json" => tools.to_string(),
+        // KindLM sends nothing for other names.
+        _ => String::new(),
+    })
+}
+
+/// Reads an answer by the paths of the suite.
+pub(super) fn reply(service: &HttpService, body: &Value) -> Result<Reply, String> {
+    let path = service.response_path.as_deref().unwrap_or("choices.0.message.content");
+    let calls = service.tool_calls_path.as_deref().and_then(|path| at(body, path)).and_then(Value::as_array);
+    let calls = calls.into_iter().flatten().filter(|call| call.is_object()).enumerate();
+    let calls: Vec<ToolCall> = calls.map(|(index, call)| called(index, call)).collect();
+    let text = match at(body, path) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None if calls.is_empty() => return Err(format!("it has no value at `{path}` (`responsePath`)")),
+        None => String::new(),
+    };
+    let paths = &service.usage_paths;
+    let sent = pointer(paths.input_tokens.as_deref().unwrap_or("usage.prompt_tokens"));
+    let received = pointer(paths.output_tokens.as_deref().unwrap_or("usage.completion_tokens"));
+    Ok(Reply { text, calls, usage: usage(body, &sent, &received), carried: None, unfinished: None })
+}
+
+fn called(index: usize, call: &Value) -> ToolCall {
+    let name = text_at(call, "/function/name").or_else(|| text_at(call, "/name"));
+    ToolCall {
+        id: text_at(call, "/id").unwrap_or_else(|| format!("call_{index}")),
+        name: name.unwrap_or_else(|| "unknown".to_owned()),
+        arguments: arguments(call.pointer("/function/arguments").or_else(|| call.get("arguments"))),
+    }
+}
+
+fn at<'b>(body: &'b Value, path: &str) -> Option<&'b Value> {
+    found(body, &pointer(path))
+}
+
+/// Returns a path such as `data[0].text` as a JSON pointer.
+fn pointer(path: &str) -> String {
+    let steps = path.split(['.', '[', ']']).filter(|step| !step.is_empty());
+    steps.map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1"))).collect()
+}
+
+/// Returns a call of a tool that answers conversations.
+pub(super) fn call(service: &McpService, model: &str, request: &Request) -> Value {
+    json!({ "toolName": service.tool, "arguments": arguments_of(model, request) })
+}
+
+fn arguments_of(model: &str, request: &Request) -> Value {
+    let sampling = &request.sampling;
+    let parameters = object([
+        ("temperature", sampling.temperature.map(|it| json!(it))),
+        ("maxTokens", sampling.max_tokens.map(|it| json!(it))),
+        ("topP", sampling.top_p.map(|it| json!(it))),
+        ("stopSequences", sampling.stop.as_ref().map(|it| json!(it))),
+        ("seed", sampling.seed.map(|it| json!(it))),
+    ]);
+    json!({ "messages": plain_messages(request), "model": model, "params": parameters })
+}
+
+/// Reads the result of the tool. Its usage is unknown.
+pub(super) fn result(body: &Value) -> Reply {
+    let places = ["/content/0/text", "/result", "/output"];
+    let text = places.iter().find_map(|place| body.pointer(place)?.as_str()).unwrap_or_default();
+    Reply { text: text.to_owned(), ..Reply::default() }
+}

@@ -1,0 +1,180 @@
+//! The recorded prompt tests of KindLM, run for real against providers on this machine: same rows, texts, gates, exit
+//! status and requests, or a named difference.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
+
+use serde_json::{Value, json};
+use speclens_schema::check::json::text as text_of;
+
+use crate::{
+    cases::{answer, our_rows},
+    loopback::{Loopback, Request},
+    providers,
+    support::{Done, Place, repository},
+};
+
+/// The part of a case that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Rows,
+    Text,
+    Cost,
+    Gates,
+    Exit(i32),
+    Requests,
+}
+
+/// All differences, with their reasons. A line that is no longer true fails the test.
+const DIFFERENCES: &[(&str, &[Part], &str)] = &[];
+
+/// The address in the suites in place of that of the server.
+const ADDRESS: &str = "http://127.0.0.1:48999";
+
+#[test]
+fn prompt_tests_run_as_recorded_or_the_difference_is_named() {
+    let root = repository().join("tests/specs/kindlm-prompts");
+    let mut names: Vec<String> =
+        fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let mut wrong = Vec::new();
+    for name in &names {
+        let place = Place::copy_of(&format!("tests/specs/kindlm-prompts/{name}"));
+        let case: Value = serde_json::from_str(&place.read("case.json")).unwrap();
+        // What KindLM's other commands print is its own.
+        if case.get("cli").is_some() {
+            continue;
+        }
+        let named = DIFFERENCES.iter().find(|(case, ..)| case == name).map_or(&[][..], |(_, parts, _)| parts);
+        let named: BTreeSet<Part> = named.iter().copied().collect();
+        let found = compare(&place, &case);
+        if named != found.keys().copied().collect() {
+            let details: Vec<String> = found.values().cloned().collect();
+            wrong.push(format!("{name}: named {named:?}, found {:?}\n{}", found.keys(), details.join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    for (name, ..) in DIFFERENCES {
+        assert!(names.iter().any(|known| known == name), "there is no case `{name}`");
+    }
+}
+
+fn compare(place: &Place, case: &Value) -> BTreeMap<Part, String> {
+    let read = |name: &str| place.exists(name).then(|| serde_json::from_str::<Value>(&place.read(name)).unwrap());
+    let next = read("expected-next.json");
+    let expected = next.or_else(|| read("expected.json")).unwrap();
+    let run = &expected["run"];
+    let server = providers::playing(&read("mock.json").unwrap());
+    let (code, report) = perform(place, case, &server);
+    let suite = &report["suites"][0];
+    let mut found = BTreeMap::new();
+    let wanted = match (&expected["config"]["valid"], &run["exitCode"]) {
+        (Value::Bool(false), _) => Some(2),
+        (_, code) => code.as_i64().map(|code| i32::try_from(code).unwrap()),
+    };
+    if code != wanted {
+        found.insert(
+            Part::Exit(code.unwrap_or(-1)),
+            format!("exit status {wanted:?} → {code:?}; {}", suite["problems"]),
+        );
+    }
+    for unit in run["units"].as_array().into_iter().flatten() {
+        let Some(attempt) = attempt(suite, unit) else {
+            found.insert(Part::Rows, format!("{} did not run", unit["test"]));
+            continue;
+        };
+        let (rows, mine) = (original_rows(run, unit), our_rows(attempt));
+        if rows != mine {
+            let message = format!("{}: {rows:?}\n   → {mine:?} {}", unit["test"], attempt["error"]);
+            found.entry(Part::Rows).or_default().push_str(&message);
+        }
+        let evidence = &attempt["evidence"];
+        if unit["outputText"].is_string() && unit["outputText"] != evidence["output_text"] {
+            found.insert(Part::Text, format!("{}: {} → {}", unit["test"], unit["outputText"], evidence["output_text"]));
+        }
+        let cost = &attempt["usage"]["cost_usd"];
+        if !unit["costUsd"].is_null() && unit["costUsd"].as_f64() != Some(0.0) && unit["costUsd"] != *cost {
+            found.insert(Part::Cost, format!("{}: {} → {cost}", unit["test"], unit["costUsd"]));
+        }
+    }
+    let gates = |list: &Value, name: &str, answer: &dyn Fn(&Value) -> Value| -> Vec<(Value, Value)> {
+        list.as_array().into_iter().flatten().map(|gate| (gate[name].clone(), answer(gate))).collect()
+    };
+    let original = gates(&run["gates"]["results"], "gateName", &|gate| gate["passed"].clone());
+    let ours = gates(&suite["gates"], "name", &|gate| answer(&gate["status"]));
+    if !run["gates"].is_null() && original != ours {
+        found.insert(Part::Gates, format!("gates {original:?}\n   → {ours:?}"));
+    }
+    if let Some(exchanges) = read("exchanges.json") {
+        let recorded = exchanges.as_array().unwrap().iter().map(|it| (it["path"].as_str().unwrap(), &it["body"]));
+        let recorded: BTreeSet<String> = recorded.map(|(path, body)| shown(path, body)).collect();
+        let requests = server.requests();
+        let sent: BTreeSet<String> = requests.iter().map(|request| shown(&request.path, &request.body)).collect();
+        if recorded != sent {
+            let missing: Vec<&String> = recorded.difference(&sent).collect();
+            let more: Vec<&String> = sent.difference(&recorded).collect();
+            found.insert(Part::Requests, format!("requests {missing:#?}\n   → {more:#?}"));
+        }
+        assert!(requests.iter().all(has_type), "{requests:?}");
+    }
+    found
+}
+
+fn has_type(request: &Request) -> bool {
+    request.headers.contains("content-type: application/")
+}
+
+/// Returns a request as JavaScript writes it, without the instructions of a judge, which are each program's own.
+fn shown(path: &str, body: &Value) -> String {
+    let mut body = body.clone();
+    let is_judge = body["messages"][1]["content"].as_str().is_some_and(|text| text.starts_with("## "));
+    if is_judge {
+        body["messages"][0]["content"] = Value::Null;
+    }
+    format!("{path} {}", text_of(&sorted(&body)))
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<&String, Value> = members.iter().map(|(key, value)| (key, sorted(value))).collect();
+            json!(members)
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+fn perform(place: &Place, case: &Value, server: &Loopback) -> (Option<i32>, Value) {
+    let suite = place.read("kindlm.yaml").replace(ADDRESS, &server.url());
+    place.write("kindlm.yaml", suite);
+    if let Some(flags) = case["featureFlags"].as_object() {
+        place.write(".kindlm/config.json", json!({ "features": flags }).to_string());
+    }
+    let mut program = place.program(&["run", "kindlm.yaml", "--report", "json", "--set", "report.evidence=true"]);
+    for (name, value) in case["env"].as_object().into_iter().flatten() {
+        program.env(name, value.as_str().unwrap());
+    }
+    let done = Done::of(&program.output().unwrap());
+    (done.code, done.json())
+}
+
+fn attempt<'r>(suite: &'r Value, unit: &Value) -> Option<&'r Value> {
+    let cases = suite["cases"].as_array().into_iter().flatten();
+    let runs = cases.filter(|case| case["name"] == unit["test"]).flat_map(|case| case["runs"].as_array().unwrap());
+    let mut found = runs.filter(|run| run["run"] == unit["repeat"] && run["subject"]["name"] == unit["model"]);
+    found.next()
+}
+
+fn original_rows(run: &Value, unit: &Value) -> Vec<Value> {
+    let rows = run["assertions"].as_array().unwrap().iter();
+    rows.filter(|row| ["test", "model", "repeat"].iter().all(|key| row[*key] == unit[*key]))
+        .map(|row| {
+            let turn = row["turnLabel"].as_str().map(|turn| format!("[Turn: {turn}] ")).unwrap_or_default();
+            let label = format!("{turn}{}", row["label"].as_str().unwrap());
+            json!([row["assertionType"], label, row["passed"], row["score"].as_f64(), row["failureCode"]])
+        })
+        .collect()
+}
