@@ -97,7 +97,7 @@ fn echo(what: &str, body: &Value) -> String {
         "results" => messages.filter(|it| it["role"] == "tool").map(content).collect::<Vec<_>>().join("\n"),
         "params" => {
             let mut names = ["max_tokens", "seed", "stop", "temperature", "top_p"].to_vec();
-            names.retain(|name| body.get(*name).is_some());
+            names.retain(|name| body.get(*name).is_some_and(|value| *value != json!([])));
             let members: Vec<String> =
                 names.iter().map(|name| format!("\"{name}\": {}", spaced(&body[*name]))).collect();
             format!("{{{}}}", members.join(", "))

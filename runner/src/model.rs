@@ -9,7 +9,7 @@ mod registry;
 pub(crate) mod script;
 #[cfg(test)]
 pub(crate) mod tests;
-mod wire;
+pub(crate) mod wire;
 
 use std::{fmt, future::Future, pin::Pin};
 

@@ -2,7 +2,6 @@
 
 use std::{collections::VecDeque, future};
 
-use serde_json::{Value, json};
 use speclens_schema::{
     check::json,
     evidence::{Context, Ended, Evidence, RunError, RunErrorKind, ToolCall},
@@ -74,14 +73,6 @@ pub(super) async fn perform(
     let mut turns = Vec::new();
     let asked = action.model(subject.model_id().unwrap_or_default());
     let held = talk.hold(request(action, &asked, &action_context.test.name), &mut partner, &mut turns).await;
-    // The model wrote these arguments; a test sees them like KindLM.
-    for call in turns.iter_mut().flat_map(|turn| &mut turn.calls) {
-        if let Value::String(text) = &call.arguments
-            && serde_json::from_str::<Value>(text).is_err()
-        {
-            call.arguments = json!({ "_raw": text });
-        }
-    }
     let mut notes = Vec::new();
     if matches!(held, Ok(Ended::TurnLimit)) {
         notes.push(format!("the model was stopped after {} turns (`maxTurns`)", turns.len()));

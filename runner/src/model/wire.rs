@@ -10,11 +10,15 @@ mod service;
 
 use serde_json::{Map, Value, json};
 use speclens_schema::{
+    check::json,
     evidence::{Service, ToolCall, Usage},
     settings::Api,
 };
 
 use super::{Message, Reply, Request, Tool, Unfinished, provider::Protocol};
+
+/// The key of arguments that are not valid JSON: their text. KindLM's name.
+pub(crate) const INVALID_ARGUMENTS: &str = "_raw";
 
 pub(super) fn method(protocol: &Protocol) -> &str {
     match protocol {
@@ -107,12 +111,12 @@ fn plain_messages(request: &Request) -> Value {
 }
 
 /// Returns the arguments of a call: models write them as the text of an object, and sometimes as an invalid one, which
-/// stays a string.
+/// becomes [`INVALID_ARGUMENTS`] of its text.
 fn arguments(written: Option<&Value>) -> Value {
     match written {
         None => Value::Object(Map::new()),
         Some(Value::String(text)) if text.is_empty() => Value::Object(Map::new()),
-        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+        Some(Value::String(text)) => json::parse(text).unwrap_or_else(|_| json!({ INVALID_ARGUMENTS: text })),
         Some(other) => other.clone(),
     }
 }

@@ -281,12 +281,14 @@ fn command(ran: &Ran) -> Value {
 }
 
 fn turn(turn: &Turn) -> Value {
-    json!({
+    let entry = json!({
+        "user": turn.user.as_ref().map(|user| &user.text),
         "text": turn.text.text,
         "tool_calls": turn.calls.iter().map(tool_call).collect::<Vec<_>>(),
         "usage": turn.usage,
         "duration_ms": turn.duration_ms,
-    })
+    });
+    without_null(entry, &["user"])
 }
 
 fn file(file: &ChangedFile) -> Value {

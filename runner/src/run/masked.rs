@@ -59,7 +59,9 @@ impl Masked {
     }
 
     pub(super) fn output(&self) -> Option<Output> {
-        let mut read = Evidence { command: self.evidence.command.clone(), ..Evidence::default() };
+        let Evidence { command, turns, ended, .. } = &self.evidence;
+        let (command, turns, ended) = (command.clone(), turns.clone(), *ended);
+        let mut read = Evidence { command, turns, ended, ..Evidence::default() };
         self.dialect.interpret(&mut read);
         read.output
     }

@@ -2,7 +2,6 @@
 
 use std::{sync::LazyLock, time::Duration};
 
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use speclens_schema::{
     check::text::shortened,
@@ -20,7 +19,7 @@ use crate::{
         process::Finished,
         talk::{Partner, Talk},
     },
-    model::{Message, Model, Request, Tool, Unfinished},
+    model::{Message, Model, Request, Tool, Unfinished, wire::INVALID_ARGUMENTS},
 };
 
 /// The only tool.
@@ -129,7 +128,7 @@ impl Commands<'_> {
         if call.name != TOOL {
             return wrong(format!("unknown tool `{}`; call `{TOOL}`", call.name));
         }
-        if call.arguments.as_str().is_some_and(|text| serde_json::from_str::<IgnoredAny>(text).is_err()) {
+        if call.arguments.get(INVALID_ARGUMENTS).is_some() {
             return wrong("the arguments are not valid JSON".to_owned());
         }
         let Some(command) = call.arguments.get("command").and_then(Value::as_str) else {

@@ -33,14 +33,15 @@ fn model(entry: NodeRef<'_>, providers: Option<NodeRef<'_>>, settings: &Settings
     let replaced = settings.models.get(&id).and_then(|other| AskedModel::of_id(other));
     let params = entry.get("params").and_then(super::lower::value_of);
     let params: Params = params.and_then(|value| lenient(&value)).unwrap_or_default();
+    let asked = replaced.or_else(|| peer(entry, providers)).unwrap_or_default();
     let sampling = Sampling {
         temperature: Some(params.temperature),
         max_tokens: Some(params.max_tokens),
         top_p: params.top_p,
         stop: params.stop_sequences,
-        seed: params.seed,
+        // KindLM sends it to no other provider.
+        seed: params.seed.filter(|_| matches!(asked.provider.as_str(), "openai" | "ollama" | "mcp")),
     };
-    let asked = replaced.or_else(|| peer(entry, providers)).unwrap_or_default();
     Some(PromptModel { id, asked, sampling })
 }
 
