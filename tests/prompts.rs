@@ -107,7 +107,10 @@ fn compare(place: &Place, case: &Value) -> BTreeMap<Part, String> {
             found.insert(Part::Text, format!("{}: {} → {}", unit["test"], unit["outputText"], evidence["output_text"]));
         }
         let cost = &attempt["cost_usd"];
-        if !unit["costUsd"].is_null() && unit["costUsd"].as_f64() != Some(0.0) && unit["costUsd"] != *cost {
+        if !unit["costUsd"].is_null()
+            && unit["costUsd"].as_f64() != Some(0.0)
+            && (unit["costUsd"].as_f64().unwrap() - cost.as_f64().unwrap_or(-1.0)).abs() > 1e-9
+        {
             found.insert(Part::Cost, format!("{}: {} → {cost}", unit["test"], unit["costUsd"]));
         }
     }
@@ -164,6 +167,11 @@ fn perform(place: &Place, case: &Value, server: &Loopback) -> (Option<i32>, Valu
     place.write("kindlm.yaml", suite);
     if let Some(flags) = case["featureFlags"].as_object() {
         place.write(".kindlm/config.json", json!({ "features": flags }).to_string());
+    }
+    if place.exists("baseline.json") {
+        let baseline: Value = serde_json::from_str(&place.read("baseline.json")).unwrap();
+        let suite = baseline["suiteName"].as_str().unwrap();
+        place.write(&format!(".kindlm/baselines/{suite}.json"), baseline.to_string());
     }
     let mut program = place.program(&["run", "kindlm.yaml", "--report", "json", "--set", "report.evidence=true"]);
     for (name, value) in case["env"].as_object().into_iter().flatten() {

@@ -127,7 +127,7 @@ impl RunResult {
 
     /// Returns whether it did not run because of an earlier failure.
     pub fn is_prevented(&self) -> bool {
-        self.has_absence(AbsenceKind::FailedFast)
+        self.has_absence(AbsenceKind::FailedFast) || self.has_absence(AbsenceKind::OverBudget)
     }
 
     fn has_absence(&self, kind: AbsenceKind) -> bool {
@@ -227,6 +227,7 @@ pub enum AbsenceKind {
     NoRecording,
     Stale,
     FailedFast,
+    OverBudget,
     Decided,
 }
 
@@ -237,12 +238,19 @@ impl AbsenceKind {
             AbsenceKind::NoRecording => "no-recording",
             AbsenceKind::Stale => "stale",
             AbsenceKind::FailedFast => "failed-fast",
+            AbsenceKind::OverBudget => "over-budget",
             AbsenceKind::Decided => "decided",
         }
     }
 
     pub fn all() -> impl Iterator<Item = AbsenceKind> {
-        let own = [AbsenceKind::NoRecording, AbsenceKind::Stale, AbsenceKind::FailedFast, AbsenceKind::Decided];
+        let own = [
+            AbsenceKind::NoRecording,
+            AbsenceKind::Stale,
+            AbsenceKind::FailedFast,
+            AbsenceKind::OverBudget,
+            AbsenceKind::Decided,
+        ];
         RunErrorKind::ALL.iter().copied().map(AbsenceKind::RunError).chain(own)
     }
 
@@ -254,6 +262,9 @@ impl AbsenceKind {
                 "The command, its variables or its files have changed since the recording. Run the test again."
             }
             AbsenceKind::FailedFast => "The test did not run, because an earlier failure ended the run.",
+            AbsenceKind::OverBudget => {
+                "The test did not run, because the run had already cost more than the gate `costMaxUsd` allows."
+            }
             AbsenceKind::Decided => {
                 "The task was not repeated, because the result could no longer change whether the threshold of its \
                  model is met. To run every repeat, set `limits.stop_repeats: false` in `speclens.yaml`."
@@ -265,7 +276,7 @@ impl AbsenceKind {
         match self {
             AbsenceKind::RunError(kind) => kind.status(),
             AbsenceKind::NoRecording | AbsenceKind::Stale => Status::Unknown,
-            AbsenceKind::FailedFast | AbsenceKind::Decided => Status::Skip,
+            AbsenceKind::FailedFast | AbsenceKind::OverBudget | AbsenceKind::Decided => Status::Skip,
         }
     }
 }

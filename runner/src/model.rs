@@ -15,7 +15,7 @@ use std::{fmt, future::Future, pin::Pin};
 
 use serde_json::Value;
 use speclens_schema::{
-    evidence::{RunError, ToolCall, Usage},
+    evidence::{RunError, RunErrorKind, ToolCall, Usage},
     mask::Secrets,
     suite::Sampling,
 };
@@ -23,6 +23,9 @@ use speclens_schema::{
 pub use price::{PriceSource, Quote};
 pub use provider::EntryFault;
 pub use registry::{Description, KeyState, Models};
+
+/// A pending embedding.
+pub type Embedded<'a> = Pin<Box<dyn Future<Output = Result<Vec<f64>, RunError>> + Send + 'a>>;
 
 /// A pending answer. Dropping it ends the request.
 pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Reply, RunError>> + Send + 'a>>;
@@ -33,6 +36,21 @@ pub trait Model: Send + Sync + fmt::Debug {
     ///
     /// The error's kind names the cause: the provider, its key, its rate limit, or the script.
     fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a>;
+
+    /// Returns the embedding of a text.
+    fn embed<'a>(&'a self, _text: &'a str) -> Embedded<'a> {
+        let message = "this model has no embeddings; use another `method`";
+        Box::pin(std::future::ready(Err(RunError::new(RunErrorKind::Unsupported, message))))
+    }
+}
+
+/// Returns the cosine similarity of the embeddings of two texts; 0 if they cannot be compared.
+pub async fn similarity(model: &dyn Model, one: &str, other: &str, secrets: &Secrets) -> Result<f64, RunError> {
+    let (one, other) = (secrets.mask(one), secrets.mask(other));
+    let (one, other) = tokio::try_join!(model.embed(&one), model.embed(&other))?;
+    let product = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(one, other)| one * other).sum::<f64>();
+    let length = (product(&one, &one) * product(&other, &other)).sqrt();
+    Ok(if one.len() == other.len() && length > 0.0 { product(&one, &other) / length } else { 0.0 })
 }
 
 pub async fn ask(model: &dyn Model, request: &Request, secrets: &Secrets) -> Result<Reply, RunError> {

@@ -80,7 +80,7 @@ pub(crate) async fn all(needs: Vec<Need>, view: &View) -> Observations {
 /// Returns the groups of needs that may be observed together: all observations, then each question to a judge.
 fn stages(together: &[Need]) -> impl Iterator<Item = Vec<Need>> {
     let (questions, seen): (Vec<Need>, Vec<Need>) =
-        together.iter().cloned().partition(|need| matches!(need, Need::Scores(_)));
+        together.iter().cloned().partition(|need| matches!(need, Need::Scores(_) | Need::Question(_)));
     let seen = Some(seen).filter(|seen| !seen.is_empty());
     seen.into_iter().chain(questions.into_iter().map(|question| vec![question]))
 }

@@ -58,6 +58,8 @@ struct Run {
     background: Background,
     warned: AtomicBool,
     unplayed: Option<String>,
+    /// The cost of the attempts so far, in US dollars.
+    spent_usd: Mutex<f64>,
     hidden: BTreeSet<String>,
     version: Version,
     events: Events,
@@ -86,6 +88,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         background: Background::new(Until::Suite),
         warned: AtomicBool::new(false),
         unplayed,
+        spent_usd: Mutex::new(0.0),
         version: Version::default(),
         events,
     });

@@ -23,6 +23,11 @@ pub trait Gate: Debug + Send + Sync {
     fn can_be_decided(&self, _subject: &Subject) -> bool {
         false
     }
+
+    /// Returns the cost in US dollars after which no attempt begins.
+    fn budget_usd(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// Conditions of a suite on its whole run. Empty for formats without gates.
@@ -126,6 +131,11 @@ impl Gates {
     /// counts the finished attempts, `planned` is the number of all. `false` if there is no such gate.
     pub fn is_decided(&self, subject: &Subject, made: Count, planned: usize) -> bool {
         self.0.as_ref().is_some_and(|gates| gates.is_decided(subject, made, planned))
+    }
+
+    /// Returns the cost in US dollars after which no attempt begins.
+    pub fn budget_usd(&self) -> Option<f64> {
+        self.0.as_ref()?.budget_usd()
     }
 
     /// Whether there is such a gate.

@@ -8,9 +8,10 @@ use std::{
 };
 
 use reqwest::{
-    Client, Method,
+    Client, Method, Url,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
+use serde_json::Value;
 use speclens_schema::{
     evidence::{RunError, RunErrorKind},
     settings::{Api, Price},
@@ -18,11 +19,11 @@ use speclens_schema::{
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
-    Answering, Model, Reply, Request,
+    Answering, Embedded, Model, Reply, Request,
     failure::{self, Failure, MAX_BYTES, RequestFacts},
     price,
     provider::{Key, Protocol, Target},
-    wire,
+    wire::{self, Embedding},
 };
 use crate::http;
 
@@ -71,11 +72,18 @@ impl Network {
         Ok(Network { client, target, host, key, secrets, price, deadline, request_limit })
     }
 
-    async fn answer(&self, request: &Request) -> Result<Reply, RunError> {
+    /// Sends a request until it is answered, or no retry can help.
+    async fn retried<R>(
+        &self,
+        url: &Url,
+        body: &str,
+        read: impl Fn(&Value) -> Result<R, String> + Send,
+    ) -> Result<R, RunError> {
         let seed = RandomState::new().hash_one(&self.host);
         let (mut retries, mut waited) = (0, Duration::ZERO);
         loop {
-            let failure = match self.ask(request).await {
+            let answer = self.exchange(url.clone(), body.to_owned()).await;
+            let failure = match answer.and_then(|body| read(&body).map_err(Failure::Unreadable)) {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
@@ -91,12 +99,30 @@ impl Network {
         }
     }
 
-    async fn ask(&self, request: &Request) -> Result<Reply, Failure> {
+    async fn answer(&self, request: &Request) -> Result<Reply, RunError> {
         let Target { protocol, model, .. } = &self.target;
+        let body = wire::body(protocol, model, request);
+        let mut reply = self.retried(&self.target.url(), &body, |body| wire::reply(protocol, body)).await?;
+        if let Some(usage) = &mut reply.usage {
+            *usage = price::priced(usage.input_tokens, usage.output_tokens, self.price);
+        }
+        Ok(reply)
+    }
+
+    async fn vector(&self, text: &str) -> Result<Vec<f64>, RunError> {
+        let Some(embedding) = Embedding::of(&self.target, text) else {
+            let message = format!("{} has no embeddings; use another `method`", self.host);
+            return Err(RunError::new(RunErrorKind::Unsupported, message));
+        };
+        self.retried(&embedding.url, &embedding.body.to_string(), |body| embedding.vector(body)).await
+    }
+
+    /// Sends a request once, and reads the answer as JSON.
+    async fn exchange(&self, url: Url, body: String) -> Result<Value, Failure> {
         let _permit = self.request_limit.permit().await;
-        let method = wire::method(protocol).parse().unwrap_or(Method::POST);
-        let sent = self.client.request(method, self.target.url()).body(wire::body(protocol, model, request));
-        let mut response = sent.send().await.map_err(Failure::of_connection)?;
+        let method = wire::method(&self.target.protocol).parse().unwrap_or(Method::POST);
+        let sent = self.client.request(method, url).body(body).send().await;
+        let mut response = sent.map_err(Failure::of_connection)?;
         let mut bytes = Vec::new();
         let is_whole = http::receive(&mut response, MAX_BYTES, &mut bytes).await.map_err(Failure::of_connection)?;
         let mask = |text: &str| {
@@ -114,17 +140,17 @@ impl Network {
         if let Some(failure) = Failure::in_body(&body) {
             return Err(failure);
         }
-        let mut reply = wire::reply(protocol, &body).map_err(Failure::Unreadable)?;
-        if let Some(usage) = &mut reply.usage {
-            *usage = price::priced(usage.input_tokens, usage.output_tokens, self.price);
-        }
-        Ok(reply)
+        Ok(body)
     }
 }
 
 impl Model for Network {
     fn reply<'a>(&'a self, request: &'a Request) -> Answering<'a> {
         Box::pin(self.answer(request))
+    }
+
+    fn embed<'a>(&'a self, text: &'a str) -> Embedded<'a> {
+        Box::pin(self.vector(text))
     }
 }
 

@@ -90,6 +90,8 @@ pub(super) struct Target {
     pub(super) base_url: Url,
     /// The variables that may hold the key, the usual one first. If empty, no key is sent.
     pub(super) variables: Vec<String>,
+    /// The name of the provider.
+    provider: String,
     /// Further headers. A value `env:NAME` stands for the value of a variable.
     pub(super) headers: Vec<(String, String)>,
     pub(super) is_gateway: bool,
@@ -165,6 +167,7 @@ pub(super) fn of_suite(asked: &AskedModel) -> Result<Target, RunError> {
         base_url: read_address(address).map_err(of_suite(key))?,
         // A provider that needs no key gets none, whatever the suite names.
         variables: key_env.iter().filter(|_| !known_variables.is_empty()).cloned().collect(),
+        provider: provider.clone(),
         headers: headers.map(|(name, value)| (name.clone(), value.clone())).chain(organization).collect(),
         is_gateway: false,
     };
@@ -241,6 +244,7 @@ fn described(model: &str, entry: &Provider, built_in: Option<&BuiltIn>) -> Resul
         protocol: Protocol::Api(api),
         base_url: read_address(address)?,
         variables,
+        provider: built_in.and_then(|known| known.names.first()).copied().unwrap_or_default().to_owned(),
         headers: Vec::new(),
         is_gateway: false,
     };
@@ -264,6 +268,7 @@ impl BuiltIn {
         Target {
             model: model.to_owned(),
             protocol: Protocol::Api(self.api),
+            provider: self.names.first().copied().unwrap_or_default().to_owned(),
             headers: Vec::new(),
             base_url: Url::parse(self.base_url).expect("built-in addresses are tested"),
             variables: owned(self.variables),
@@ -273,6 +278,10 @@ impl BuiltIn {
 }
 
 impl Target {
+    pub(super) fn is_of(&self, provider: &str) -> bool {
+        self.provider == provider
+    }
+
     fn checked(self) -> Result<Target, EntryFault> {
         let is_open = !may_carry_secret(&self.base_url);
         let has_secret =

@@ -3,6 +3,7 @@
 mod anthropic;
 mod chat;
 mod cohere;
+mod embedding;
 mod gemini;
 mod ollama;
 mod open_ai;
@@ -16,6 +17,8 @@ use speclens_schema::{
 };
 
 use super::{Message, Reply, Request, Tool, Unfinished, provider::Protocol};
+
+pub(super) use embedding::Embedding;
 
 /// The key of arguments that are not valid JSON: their text. KindLM's name.
 pub(crate) const INVALID_ARGUMENTS: &str = "_raw";

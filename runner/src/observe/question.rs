@@ -9,8 +9,8 @@ use reqwest::{
 use serde_json::{Value, json};
 use speclens_schema::{
     evidence::{
-        ANSWER_TOKENS, Address, Answer, AskedModel, Capture, Judge, ModelReply, QuestionAnswer, QuestionNeed,
-        ScoreNeed, Scored,
+        ANSWER_TOKENS, Address, Answer, AskedModel, Capture, Judge, ModelReply, QuestionAnswer, QuestionKind,
+        QuestionNeed, QuestionPart, ScoreNeed, Scored,
     },
     suite::Sampling,
 };
@@ -29,6 +29,14 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Answer {
         Ok(text) => text,
         Err(reason) => return Answer::Nothing(reason),
     };
+    if need.kind == QuestionKind::Similarity {
+        let output =
+            QuestionNeed { parts: need.parts.iter().filter(|it| !is_text(it)).cloned().collect(), ..need.clone() };
+        return match output.text(view.output.as_deref()) {
+            Ok(output) => compare(need, &output, view).await,
+            Err(reason) => Answer::Nothing(reason),
+        };
+    }
     let request = Request {
         test: view.test.clone(),
         system: need.system.clone(),
@@ -37,6 +45,28 @@ pub(super) async fn observe(need: &QuestionNeed, view: &View) -> Answer {
         sampling: Sampling { temperature: Some(0.0), max_tokens: Some(need.max_tokens), ..Sampling::default() },
     };
     ask(&need.peer, &request, need.times, view).await
+}
+
+fn is_text(part: &QuestionPart) -> bool {
+    matches!(part, QuestionPart::Text(_))
+}
+
+/// Compares the output with the texts of the question by their embeddings.
+async fn compare(need: &QuestionNeed, output: &str, view: &View) -> Answer {
+    let model = match view.models.open_peer(&need.peer) {
+        Ok(model) => model,
+        Err(error) => return Answer::Nothing(format!("the texts were not compared: {}", error.message)),
+    };
+    let began = Instant::now();
+    let compared = model::similarity(&*model, &need.own_text(), output, &view.secrets).await;
+    let duration_ms = Some(began.elapsed().as_secs_f64() * 1000.0);
+    let reply = match compared {
+        Ok(similarity) => {
+            ModelReply { text: Capture::whole(similarity.to_string()), duration_ms, ..ModelReply::default() }
+        }
+        Err(error) => ModelReply { error: Some(error.message), duration_ms, ..ModelReply::default() },
+    };
+    Answer::Question(QuestionAnswer { replies: vec![reply] })
 }
 
 async fn ask(peer: &AskedModel, request: &Request, times: u32, view: &View) -> Answer {

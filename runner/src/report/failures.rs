@@ -210,7 +210,7 @@ fn is_outside(kind: AbsenceKind) -> bool {
     match kind {
         AbsenceKind::RunError(kind) => kind.scope() != ErrorScope::Test,
         AbsenceKind::NoRecording | AbsenceKind::Stale => true,
-        AbsenceKind::FailedFast | AbsenceKind::Decided => false,
+        AbsenceKind::FailedFast | AbsenceKind::OverBudget | AbsenceKind::Decided => false,
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     fs::File,
     io,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
 };
 
 use speclens_schema::{
@@ -72,6 +72,10 @@ impl Run {
         if self.standings.as_ref().is_some_and(|standings| standings.may_skip(&self.job.suite.gates, unit)) {
             return self.attempt_ref(unit).left_out();
         }
+        if let Some(budget) = self.exceeded_budget() {
+            let message = format!("not run, because the run has cost more than ${budget} (`costMaxUsd`)");
+            return self.attempt_ref(unit).absent(AbsenceKind::OverBudget, message);
+        }
         self.send(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
         let result = match (exec::refusal(self.job.suite.dialect, action), self.options.mode) {
             (Some(refusal), _) => Ok(self.failed(unit, RunErrorKind::Unsupported, refusal)),
@@ -101,10 +105,18 @@ impl Run {
         if self.options.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
         }
+        *self.spent_usd.lock().unwrap_or_else(PoisonError::into_inner) += result.figures.cost_usd().unwrap_or(0.0);
         if let Some(standings) = &self.standings {
             standings.made(unit, result.status);
         }
         result
+    }
+
+    /// Returns the limit of the cost of the run if attempts that act have exceeded it.
+    fn exceeded_budget(&self) -> Option<f64> {
+        let spent = *self.spent_usd.lock().unwrap_or_else(PoisonError::into_inner);
+        let budget = self.job.suite.gates.budget_usd().filter(|_| self.options.mode == Mode::Live);
+        budget.filter(|budget| spent > *budget)
     }
 
     /// Opens the model that acts; `None` for other actions and for an agent program.
@@ -303,7 +315,8 @@ impl Run {
     ) -> Result<(Context, Option<ExternalRun>), Box<RunResult>> {
         let case = self.case(unit);
         let (Action::Trigger(trigger), Some(gateway)) = (&case.action, &self.job.gateway) else {
-            let context = Context { started: self.job.clock.now(), run_id: self.run_id.clone(), ..Context::default() };
+            let (run_id, subject) = (self.run_id.clone(), Some(unit.subject.to_string()));
+            let context = Context { started: self.job.clock.now(), run_id, subject, ..Context::default() };
             return Ok((context, None));
         };
         let of_run = |run: Option<&KnownRun>| exec::trigger::begun(self.job.clock, &self.job.directory, gateway, run);

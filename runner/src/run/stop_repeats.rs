@@ -79,7 +79,8 @@ pub fn left_out(gates: &Gates, attempts: &[(usize, &RunResult)]) -> Vec<bool> {
     }
     let is_missing = |run: &RunResult| match run.absence.as_ref().map(|absence| absence.kind) {
         Some(AbsenceKind::NoRecording | AbsenceKind::Stale) => run.repeat > 0,
-        Some(AbsenceKind::RunError(_) | AbsenceKind::FailedFast | AbsenceKind::Decided) | None => false,
+        Some(AbsenceKind::RunError(_) | AbsenceKind::FailedFast | AbsenceKind::OverBudget | AbsenceKind::Decided)
+        | None => false,
     };
     let missing: Vec<bool> = attempts.iter().map(|(_, run)| is_missing(run)).collect();
     let is_older = |case: usize, run: &RunResult| {

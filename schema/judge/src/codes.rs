@@ -92,6 +92,8 @@ codes! {
     ProviderTimeout = "PROVIDER_TIMEOUT";
     /// The attempt cost more than `cost.maxUsd`.
     BudgetExceeded = "BUDGET_EXCEEDED";
+    /// The output differs more from the baseline than `baseline.drift.maxScore` allows.
+    DriftExceeded = "DRIFT_EXCEEDED";
     /// The model still called tools after `maxTurns` replies.
     InternalError = "INTERNAL_ERROR";
 }

@@ -20,8 +20,8 @@ pub use output::{
     shown_value, texts_of,
 };
 pub use question::{
-    ANSWER_TOKENS, AskedModel, HttpService, Judge, McpService, ModelReply, QuestionAnswer, QuestionNeed, QuestionPart,
-    ScoreNeed, Scored, Service, UsagePaths,
+    ANSWER_TOKENS, AskedModel, HttpService, Judge, McpService, ModelReply, QuestionAnswer, QuestionKind, QuestionNeed,
+    QuestionPart, ScoreNeed, Scored, Service, UsagePaths,
 };
 pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch, UNSEEN_TOOLS};
 
@@ -73,6 +73,9 @@ pub struct Context {
     /// Time when the attempt began, RFC 3339.
     pub started: String,
     pub run_id: String,
+    /// Who acts, as reports name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 //!
 //! The file is defined in [`config`], from the whole to its parts; [`expect`] contains the expectations.
 
+pub mod baselines;
 pub(crate) mod claims;
 pub mod config;
 mod conversation;

@@ -1,8 +1,10 @@
-//! `speclens baseline`: stores the metrics of a ClawSpec target, and compares later runs with them.
+//! `speclens baseline`: stores what a run measured, and compares later runs with it: the outputs of a KindLM suite, or the
+//! metrics of a ClawSpec target.
 
 mod capture;
 mod compare;
 mod store;
+mod suite;
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -27,33 +29,60 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Run the scenarios of a target several times and store their metrics
-    Capture(capture::Args),
-    /// Show the stored baseline of a target
+    /// Run a KindLM suite and store its outputs; or run the scenarios of a ClawSpec target several times and store their
+    /// metrics
+    #[command(alias = "capture")]
+    Set(capture::Args),
+    /// Show the stored baseline
     Show {
-        /// Target: its directory, its path in the workspace, or its contract
+        /// KindLM suite or its directory; or a ClawSpec target: its directory, its path in the workspace, or its contract
+        #[arg(default_value = ".")]
         target: String,
         #[arg(long, value_enum, default_value_t = Format::Human)]
         format: Format,
     },
-    /// Compare the last recorded run of each scenario with the baseline, without running anything
+    /// Compare the last recorded runs with the baseline, without running anything
     Compare(compare::Args),
-    /// Remove the stored baseline of a target
-    Reset {
-        /// Target: its directory, its path in the workspace, or its contract
+    /// List the stored baselines of a KindLM suite
+    List {
+        /// KindLM suite or its directory
+        #[arg(default_value = ".")]
         target: String,
-        /// Select a scenario by name (repeatable)
-        #[arg(long = "scenario", value_name = "NAME")]
+        #[arg(long, value_enum, default_value_t = Format::Human)]
+        format: Format,
+    },
+    /// Remove the stored baseline
+    Reset {
+        /// KindLM suite or its directory; or a ClawSpec target: its directory, its path in the workspace, or its contract
+        target: String,
+        /// Select a test or scenario by name (repeatable)
+        #[arg(long = "test", alias = "scenario", value_name = "NAME")]
         scenarios: Vec<String>,
     },
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     match &args.action {
-        Action::Capture(args) => capture::perform(args),
-        Action::Show { target, format } => show(target, *format),
-        Action::Compare(args) => compare::perform(args),
-        Action::Reset { target, scenarios } => reset(target, scenarios),
+        Action::Set(args) => match suite::suite_at(&args.target)? {
+            Some(loaded) => suite::set(&loaded, &args.scenarios, args.runs, args.force, args.format),
+            None => capture::perform(args),
+        },
+        Action::Show { target, format } => match suite::suite_at(target)? {
+            Some(loaded) => suite::show(&loaded, *format),
+            None => show(target, *format),
+        },
+        Action::Compare(args) => match suite::suite_at(&args.target)? {
+            Some(loaded) => suite::compare(&loaded, &args.scenarios, args.run, args.format),
+            None => compare::perform(args),
+        },
+        Action::List { target, format } => match suite::suite_at(target)? {
+            Some(loaded) => suite::list(&loaded, *format),
+            None => show(target, *format),
+        },
+        Action::Reset { target, scenarios } => match suite::suite_at(target)? {
+            Some(loaded) => suite::reset(&loaded, scenarios),
+            None => reset(target, scenarios),
+        },
     }
 }
 
@@ -62,7 +91,7 @@ fn show(target: &str, format: Format) -> anyhow::Result<u8> {
     let baselines = &store.baselines.baselines;
     let text = match format {
         Format::Human if baselines.is_empty() => {
-            format!("no baseline is stored; run `speclens baseline capture {target}` to store one\n")
+            format!("no baseline is stored; run `speclens baseline set {target}` to store one\n")
         }
         Format::Human => human(baselines),
         Format::Json => output::json(&json!({ "speclens": 1, "path": store.name, "baselines": baselines }))?,

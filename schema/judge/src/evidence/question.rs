@@ -19,6 +19,24 @@ pub struct QuestionNeed {
     /// Maximum number of tokens of an answer. The temperature is 0.
     pub max_tokens: u32,
     pub times: u32,
+    #[serde(default, skip_serializing_if = "QuestionKind::is_answer")]
+    pub kind: QuestionKind,
+}
+
+/// What is wanted of the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuestionKind {
+    #[default]
+    Answer,
+    /// The cosine similarity of its embeddings of the texts and of the output, as the text of the reply.
+    Similarity,
+}
+
+impl QuestionKind {
+    fn is_answer(&self) -> bool {
+        *self == QuestionKind::Answer
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -139,6 +157,15 @@ pub struct ModelReply {
 const MAX_OUTPUT_BYTES: usize = 400_000;
 
 impl QuestionNeed {
+    /// Returns the texts of the question without the output.
+    pub fn own_text(&self) -> String {
+        let own = self.parts.iter().filter_map(|part| match part {
+            QuestionPart::Text(text) => Some(text.as_str()),
+            QuestionPart::Output | QuestionPart::Entry(_) => None,
+        });
+        own.collect()
+    }
+
     /// Returns the question about an output, or the reason why it cannot be asked. Secrets in the output are masked.
     pub fn text(&self, output: Option<&Output>) -> Result<String, String> {
         let mut text = String::new();
@@ -173,8 +200,8 @@ impl QuestionNeed {
 
     pub(super) fn is_of_the_same(&self, other: &QuestionNeed) -> bool {
         let peer = |need: &QuestionNeed| (need.peer.provider.clone(), need.peer.model.clone());
-        (peer(self), &self.system, &self.parts, self.max_tokens)
-            == (peer(other), &other.system, &other.parts, other.max_tokens)
+        (peer(self), &self.system, &self.parts, self.max_tokens, self.kind)
+            == (peer(other), &other.system, &other.parts, other.max_tokens, other.kind)
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod bounds;
 pub(crate) mod conversation;
+pub(crate) mod drift;
 pub(crate) mod guardrails;
 pub(crate) mod judge;
 pub(crate) mod output;

@@ -8,6 +8,7 @@ use crate::{
     lint_node::LintNode,
     problem::Code,
     relations::{Facts, Items, Kind, Named, Topic},
+    template::placeholders,
     validate::is_damaged,
 };
 
@@ -45,6 +46,8 @@ pub(crate) struct TestFacts {
     /// Models of the test. `None` if it has no such list.
     pub(crate) models: Option<Vec<Named>>,
     pub(crate) vars: Vec<Named>,
+    /// The placeholders in later texts of the user, each name once.
+    pub(crate) follow_ups: Vec<Named>,
     /// An expectation that needs a judge.
     pub(crate) judge: Option<Box<Named>>,
     pub(crate) embedding: Option<Box<Named>>,
@@ -107,18 +110,19 @@ pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
     let drift = test.find(&["expect", "baseline", "drift"]);
     let embedding = drift.as_ref().and_then(|drift| drift.get("method"));
     let latency = test.find(&["expect", "latency", "maxMs"]);
+    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
     let facts = TestFacts {
         has_command: test.get("command").is_some(),
         prompt: prompt.map(Box::new),
         models: models.map(|models| models.items().iter().filter_map(|model| named(model, start)).collect()),
         vars: keys(test.get("vars"), start),
+        follow_ups: follow_ups(&turns, start),
         judge: judge.map(|judge| Box::new(Named::new("", &judge.at, judge.head(), start))),
         embedding: embedding
             .filter(|method| method.text() == Some("embedding"))
             .map(|method| Box::new(place("", &method, start))),
         latency: latency.and_then(|most| Some(Box::new((place("", &most, start), most.number()?)))),
     };
-    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
     let has_plain_claims = expects(&test, &turns).any(|expect| {
         let mut claims = expect.node.entries().filter_map(|entry| entry.key.text());
         claims.any(|claim| !["judge", "baseline"].contains(&claim))
@@ -135,6 +139,18 @@ pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
     ];
     let topics: Vec<Topic> = topics.into_iter().filter(|(_, applies)| *applies).map(|it| Topic::of(it.0)).collect();
     Facts::new(facts, topics)
+}
+
+fn follow_ups(turns: &[LintNode<'_>], start: usize) -> Vec<Named> {
+    let mut found: Vec<Named> = Vec::new();
+    for user in turns.iter().filter_map(|turn| turn.get("user")) {
+        for placeholder in placeholders(user.text().unwrap_or_default()).iter().filter(|it| !it.is_reserved()) {
+            if !found.iter().any(|known| known.name == placeholder.name) {
+                found.push(Named::new(placeholder.name, &user.at, user.part(placeholder.text, 0), start));
+            }
+        }
+    }
+    found
 }
 
 fn place(name: impl Into<String>, lint_node: &LintNode<'_>, start: usize) -> Named {

@@ -148,9 +148,7 @@ impl<'c> Measured<'c> {
             }
             Measure::Failures(codes) => self.failures(codes),
             Measure::JudgeAverage => self.judge_average(),
-            // No comparison with a baseline has a result.
-            Measure::Drift if verdicts(self.cases).any(|verdict| verdict.kind == "drift") => self.unknown(0.0),
-            Measure::Drift => self.trivial("within limit", "drift", 0.0),
+            Measure::Drift => self.drift(),
             Measure::Cost => self.cost(),
             Measure::Latency => self.latency(),
             Measure::Results { are_probabilistic } => self.results(are_probabilistic),
@@ -200,6 +198,30 @@ impl<'c> Measured<'c> {
             means.extend(by_label.iter().map(|(_, scores)| mean(scores)));
         }
         if means.is_empty() { self.trivial("meets minimum", "judge", 1.0) } else { self.at_least(mean(&means)) }
+    }
+
+    /// Measures the largest drift: for each pair, that of the mean score of its attempts.
+    fn drift(self) -> GateOutcome {
+        let mut drifts = Vec::new();
+        let mut is_open = false;
+        for pair in self.pairs() {
+            let rows = pair.iter().flat_map(|run| &run.verdicts).filter(|verdict| verdict.kind == "drift");
+            let (known, open): (Vec<_>, Vec<_>) = rows.map(|verdict| verdict.score).partition(Option::is_some);
+            is_open |= !open.is_empty();
+            let scores: Vec<f64> = known.into_iter().flatten().collect();
+            drifts.extend((!scores.is_empty()).then(|| 1.0 - mean(&scores)));
+        }
+        if drifts.is_empty() && !is_open {
+            return self.trivial("within limit", "drift", 0.0);
+        }
+        let most = drifts.into_iter().fold(0.0, f64::max);
+        let exceeds = amount::exceeds(most, self.limit.value);
+        if !exceeds && is_open {
+            return self.unknown(most);
+        }
+        let (status, word) = if exceeds { (Status::Fail, "exceeds") } else { (Status::Pass, "within") };
+        let (shown, limit) = self.shown_beside(most, status, 1, percentage);
+        self.outcome(status, most, format!("{} {shown} {word} limit {limit}", self.rule.title))
     }
 
     fn cost(self) -> GateOutcome {
@@ -317,6 +339,10 @@ fn fixed(value: f64, decimals: usize) -> String {
 
 // Gates measure averages, which every attempt changes, so none is decided before the last attempt.
 impl Gate for Gates {
+    fn budget_usd(&self) -> Option<f64> {
+        self.0.iter().find(|(rule, _)| rule.measure == Measure::Cost).map(|(_, limit)| limit.value)
+    }
+
     fn evaluate(&self, cases: &[CaseOutcome<'_>]) -> GateReport {
         let gates: Vec<GateOutcome> =
             self.0.iter().map(|(rule, limit)| Measured { rule, limit, cases }.gate()).collect();

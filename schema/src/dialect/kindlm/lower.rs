@@ -11,16 +11,21 @@ use serde_json::Value;
 
 use super::{
     Gates,
+    baselines::{self, BaselineResult},
     claims::{
         SchemaFile,
         conversation::{EntryClaim, TurnLimitClaim},
+        drift::DriftClaim,
         guardrails::PiiClaim,
         judge::JudgeClaim,
         output::OutputClaim,
         tool_calls::ToolCallClaim,
     },
     config::Defaults,
-    expect::{BaselineExpect, CostExpect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect, ToolCallExpect},
+    expect::{
+        BaselineExpect, CostExpect, DriftExpect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect,
+        ToolCallExpect,
+    },
     prompt,
     providers::Prompt,
     template::{self, expand},
@@ -39,7 +44,7 @@ use crate::{
 };
 
 /// Values from the rest of the file that tests depend on. If they change, every test is lowered again.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RootContext {
     pub defaults: Defaults,
     /// All models, in the order of the file.
@@ -50,12 +55,32 @@ pub(crate) struct RootContext {
     pub judge_is_fixed: bool,
     /// Number of requests to the judge.
     pub judge_times: u32,
+    /// Stored outputs by test and model, or the reason why they cannot be read.
+    pub baseline: Result<BTreeMap<String, String>, String>,
+}
+
+impl Default for RootContext {
+    fn default() -> RootContext {
+        RootContext {
+            defaults: Defaults::default(),
+            models: Vec::new(),
+            prompts: BTreeMap::new(),
+            judge: None,
+            judge_is_fixed: false,
+            judge_times: 1,
+            baseline: Ok(BTreeMap::new()),
+        }
+    }
 }
 
 impl RootContext {
     pub(crate) fn of(document: &Document, files: &dyn Files, settings: &Settings) -> RootContext {
         let judge_times = if flags_beta_judge(files) { JUDGE_TIMES } else { 1 };
         let Some(root) = document.root() else { return RootContext { judge_times, ..RootContext::default() } };
+        let name = root.get("suite").and_then(|suite| suite.get("name")?.as_str()).unwrap_or_default();
+        let stored = baselines::read(files, name).map(|stored| stored.map(|it| it.results).unwrap_or_default());
+        let text = |(key, result): (String, BaselineResult)| (key, result.output_text);
+        let baseline = stored.map(|results| results.into_iter().map(text).collect());
         let defaults: Defaults =
             root.get("defaults").and_then(value_of).and_then(|value| lenient(&value)).unwrap_or_default();
         let entries: Vec<NodeRef<'_>> = root.get("models").into_iter().flat_map(NodeRef::items).collect();
@@ -71,7 +96,7 @@ impl RootContext {
         let fixed = settings.judge.as_deref().and_then(AskedModel::of_id);
         let judge_is_fixed = fixed.is_some();
         let judge = fixed.or(own);
-        RootContext { models, prompts: prompt::prompts(root), judge, judge_is_fixed, judge_times, defaults }
+        RootContext { models, prompts: prompt::prompts(root), judge, judge_is_fixed, judge_times, defaults, baseline }
     }
 
     pub(super) fn model(&self, id: &str) -> Option<&PromptModel> {
@@ -118,7 +143,8 @@ pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, fil
     compared_arguments(test, &mut value);
     let readable = Test::deserialize(&value).is_ok();
     let (action, action_is_intact) = action(test, &at, root, files);
-    let mut lowering = Lowering { files, root, claims: Vec::new(), entry: None, intact: true };
+    let name = value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut lowering = Lowering { files, root, test: &name, claims: Vec::new(), entry: None, intact: true };
     if let Action::Prompt(prompt) = &action {
         lowering.conversation(&value, at.key("conversation"));
         let max_turns = prompt.max_turns;
@@ -127,7 +153,6 @@ pub(crate) fn lower_test(test: NodeRef<'_>, at: Pointer, root: &RootContext, fil
     if let Some(expect) = value.get("expect") {
         lowering.expect(expect, &at.key("expect"));
     }
-    let name = value.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let repeat = part::<u32>(&value, "repeat").or(root.defaults.repeat).unwrap_or(Defaults::REPEAT);
     let tags = value.get("tags").and_then(Value::as_array).into_iter().flatten();
     Case {
@@ -198,6 +223,8 @@ fn items<T: DeserializeOwned>(value: &Value, key: &str) -> Vec<Option<T>> {
 struct Lowering<'f> {
     files: &'f dyn Files,
     root: &'f RootContext,
+    /// Name of the test.
+    test: &'f str,
     claims: Vec<Claim>,
     /// The entry of the conversation that the claims are about, and its label.
     entry: Option<(EntryPlace, String)>,
@@ -246,8 +273,10 @@ impl Lowering<'_> {
                 self.claim(at.key("judge").index(index), claim);
             }
         }
-        if let Some(drift) = part::<BaselineExpect>(expectations, "baseline").and_then(|baseline| baseline.drift) {
-            self.claim(at.key("baseline").key("drift"), drift);
+        let baseline = part::<BaselineExpect>(expectations, "baseline").filter(|_| self.entry.is_none());
+        if let Some(drift) = baseline.and_then(|baseline| baseline.drift) {
+            let claim = self.drift(drift);
+            self.claim(at.key("baseline").key("drift"), claim);
         }
         if let Some(expect) = part::<LatencyExpect>(expectations, "latency") {
             self.claim(at.key("latency"), expect);
@@ -264,6 +293,21 @@ impl Lowering<'_> {
             let path = expect.args_schema.as_ref().filter(|_| !expect.should_not_call);
             let args_schema = path.map(|path| self.schema_file(path));
             self.claim(at.index(index), ToolCallClaim { expect, args_schema, ordered });
+        }
+    }
+
+    fn drift(&self, expect: DriftExpect) -> DriftClaim {
+        let of_test = |(key, text): (&String, &String)| {
+            let subject = key.strip_prefix(self.test)?.strip_prefix("::")?;
+            Some((subject.to_owned(), text.clone()))
+        };
+        let stored = self.root.baseline.as_ref().map_err(String::clone);
+        let models = self.root.models.iter().map(|model| (model.id.clone(), model.asked.clone()));
+        DriftClaim {
+            expect,
+            stored: stored.map(|stored| stored.iter().filter_map(of_test).collect()),
+            judge: self.root.judge.clone(),
+            models: models.collect(),
         }
     }
 

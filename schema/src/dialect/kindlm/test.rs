@@ -76,7 +76,7 @@ pub struct Test {
     pub command: Option<Template>,
     /// Key of the entry in `prompts` to send to each model.
     ///
-    /// This version checks prompt tests but does not run them: their result is unknown.
+    /// The test runs once per model and repeat. The text that `expect` checks is the model's last reply.
     #[schemars(extend("minLength" = 1), extend("examples" = ["refund"]))]
     pub prompt: Option<PromptReference>,
     /// Values of the template variables in the command or the prompt.
@@ -110,13 +110,23 @@ pub struct Test {
     #[schemars(extend("x-only" = "prompt"))]
     #[schemars(extend("x-other-names" = ["mocks"]))]
     pub tools: Option<Vec<Tool>>,
-    /// Expectations about individual replies in the tool loop, in order.
+    /// Expectations about individual replies, in order, and further messages of the user.
     ///
-    /// Item *n* applies to the model's *n*-th reply. Only for prompt tests.
+    /// The first item applies to the model's first reply, each further one to the next reply. An item with `user` sends
+    /// that text once the model has no more tools to call, and applies to the first reply to it. Only for prompt tests.
+    ///
+    /// ```yaml
+    /// conversation:
+    ///   - turn: looks-up
+    ///     expect: { toolCalls: [{ tool: lookup_order }] }
+    ///   - turn: thanks
+    ///     user: Thank you!
+    ///     expect: { output: { contains: [welcome] } }
+    /// ```
     #[schemars(extend("x-only" = "prompt", "x-non-empty" = "add an item, or remove the key"))]
     #[schemars(extend("x-other-names" = ["turns", "messages"]))]
     pub conversation: Option<Vec<Turn>>,
-    /// Maximum number of replies in the tool loop. Only for prompt tests.
+    /// Maximum number of replies of the model. If it still calls tools then, the test fails. Only for prompt tests.
     #[schemars(range(min = 1, max = 20), extend("default" = 10, "x-only" = "prompt"))]
     pub max_turns: Option<u32>,
     /// Expectations about every attempt.
@@ -169,10 +179,17 @@ pub struct Tool {
 /// A response to calls with certain arguments.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-problems" = [{
+    "if": { "required": ["when"], "not": { "required": ["then"] } },
+    "at": "when", "underline": "key", "code": "missing-field", "severity": "warning",
+    "message": "the response has no `then`", "note": "the result is null; KindLM sends a message without content",
+    "help": "add `then`",
+}]))]
 pub struct ToolResponse {
     /// Arguments that a call must have; others are ignored. `{}` matches every call.
     ///
-    /// Unlike in `expect.toolCalls[].argsMatch`, nested values must be equal in full, with keys in the same order.
+    /// Unlike in `expect.toolCalls[].argsMatch`, nested values must be equal in full. KindLM also compares the order of
+    /// their keys.
     #[schemars(extend("x-arguments" = "", "x-compared" = "output", "x-other-names" = ["args", "arguments", "if"]))]
     pub when: Map<String, Value>,
     /// Response, of any type.
@@ -187,8 +204,8 @@ pub struct ToolResponse {
 #[schemars(extend("x-problems" = [
     {
         "if": { "required": ["expect"], "properties": { "expect": { "required": ["judge"] } } },
-        "at": "expect.judge", "underline": "key", "code": "never-evaluated",
-        "message": "`judge` is not evaluated for a single reply", "help": "move it to the `expect` of the test",
+        "at": "expect.judge", "underline": "key", "code": "upstream-differs",
+        "message": "KindLM does not evaluate `judge` for a single reply", "note": "the expectation always fails there",
     },
     {
         "if": { "required": ["expect"], "properties": { "expect": { "required": ["baseline"] } } },
@@ -211,12 +228,13 @@ pub struct Turn {
     #[schemars(extend("examples" = ["asks-for-order-number"]))]
     #[schemars(extend("x-other-names" = ["name", "label", "id"]))]
     pub turn: TurnName,
-    /// User message of this turn. Has no effect: neither KindLM nor speclens sends it.
-    #[schemars(extend("x-other-names" = ["content", "message"], "x-problems" = [{
-        "if": true, "code": "no-effect", "severity": "information", "underline": "key",
-        "message": "`user` is never sent", "help": "add its text to the prompt",
+    /// Message that the user sends once the model has no more tools to call. `{{name}}` is replaced by a value from `vars`.
+    ///
+    /// KindLM never sends it.
+    #[schemars(extend("minLength" = 0, "x-other-names" = ["content", "message"], "examples" = ["Thank you!"], "x-problems" = [{
+        "if": true, "code": "upstream-differs", "underline": "key", "message": "KindLM never sends `user`",
     }]))]
-    pub user: Option<String>,
+    pub user: Option<Template>,
     /// Expectations about this reply.
     ///
     /// KindLM does not load files named here: `format: json` checks only that the reply parses. `judge` and `baseline`

@@ -1,4 +1,4 @@
-//! `speclens baseline capture`: runs the scenarios of a target several times and stores their metrics.
+//! `speclens baseline set`: runs the scenarios of a target several times and stores their metrics.
 
 use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
@@ -32,25 +32,26 @@ use crate::{
     threads,
 };
 
-/// The options of `speclens baseline capture`.
+/// The options of `speclens baseline set`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Target: its directory, its path in the workspace, or its contract
-    target: String,
-    /// Number of runs per scenario; at least 5
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_RUNS)]
-    runs: usize,
-    /// Select a scenario by name (repeatable)
-    #[arg(long = "scenario", value_name = "NAME")]
-    scenarios: Vec<String>,
-    /// Replace existing baselines
+    /// KindLM suite or its directory; or a ClawSpec target: its directory, its path in the workspace, or its contract
+    #[arg(default_value = ".")]
+    pub(super) target: String,
+    /// Number of attempts per test [default: that of the test; in ClawSpec 20, at least 5]
+    #[arg(long, value_name = "N")]
+    pub(super) runs: Option<usize>,
+    /// Select a test or scenario by name (repeatable)
+    #[arg(long = "test", alias = "scenario", value_name = "NAME")]
+    pub(super) scenarios: Vec<String>,
+    /// Store outputs although no test passed; in ClawSpec, replace existing baselines
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
     /// Address of the gateway; overrides `clawspec.yaml` and the environment
     #[arg(long, value_name = "URL")]
     gateway: Option<String>,
     #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 const MAX_RUNS: usize = 1000;
@@ -73,8 +74,9 @@ struct Refused {
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    ensure!(args.runs >= MIN_RUNS, "a baseline needs at least {MIN_RUNS} runs; {DEFAULT_RUNS} are recommended");
-    ensure!(args.runs <= MAX_RUNS, "`--runs` must be at most {MAX_RUNS}");
+    let runs = args.runs.unwrap_or(DEFAULT_RUNS);
+    ensure!(runs >= MIN_RUNS, "a baseline needs at least {MIN_RUNS} runs; {DEFAULT_RUNS} are recommended");
+    ensure!(runs <= MAX_RUNS, "`--runs` must be at most {MAX_RUNS}");
     let contract = contract_of(&args.target)?;
     let mut store = Store::beside(&contract)?;
     let loaded = suite_of(&contract)?;
@@ -82,17 +84,17 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let known = cases.iter().find_map(|(_, case)| Some((&case.name, store.baselines.baselines.get(&case.name)?)));
     if let Some((name, baseline)) = known.filter(|_| !args.force) {
         bail!(
-            "`{name}` already has a baseline, captured {} from {} runs; replace it with `--force`, or select others with `--scenario NAME`",
+            "`{name}` already has a baseline, captured {} from {} runs; replace it with `--force`, or select others with `--test NAME`",
             &*baseline.captured_at,
             baseline.runs
         );
     }
-    if args.runs < MIN_EXACT_RUNS {
-        output::note(&format!("a baseline of {} runs is imprecise; {DEFAULT_RUNS} are recommended", args.runs));
+    if runs < MIN_EXACT_RUNS {
+        output::note(&format!("a baseline of {runs} runs is imprecise; {DEFAULT_RUNS} are recommended"));
     }
     let clock = Clock::from_environment()?;
     let measuring = measuring(&loaded);
-    let suite = Arc::new(repeated(&loaded.report.suite, args.runs, &measuring));
+    let suite = Arc::new(repeated(&loaded.report.suite, runs, &measuring));
     let prepared = prepare(&loaded, &suite, clock, args.gateway.as_deref())?;
     let options = Options {
         mode: Mode::Live,

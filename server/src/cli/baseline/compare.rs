@@ -35,13 +35,17 @@ use crate::{
 /// The options of `speclens baseline compare`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Target: its directory, its path in the workspace, or its contract
-    target: String,
-    /// Select a scenario by name (repeatable)
-    #[arg(long = "scenario", value_name = "NAME")]
-    scenarios: Vec<String>,
+    /// KindLM suite or its directory; or a ClawSpec target: its directory, its path in the workspace, or its contract
+    #[arg(default_value = ".")]
+    pub(super) target: String,
+    /// Select a test or scenario by name (repeatable)
+    #[arg(long = "test", alias = "scenario", value_name = "NAME")]
+    pub(super) scenarios: Vec<String>,
+    /// Run the tests of a KindLM suite first
+    #[arg(long)]
+    pub(super) run: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 /// A scenario, with the difference between its last run and the baseline.

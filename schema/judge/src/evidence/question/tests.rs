@@ -2,7 +2,7 @@ use super::*;
 use crate::evidence::{FilesAnswer, MASK_CHARACTER};
 
 fn question(parts: Vec<QuestionPart>) -> QuestionNeed {
-    QuestionNeed { peer: AskedModel::default(), system: String::new(), parts, max_tokens: 1, times: 1 }
+    QuestionNeed { parts, max_tokens: 1, times: 1, ..QuestionNeed::default() }
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! `latency` and `cost`, and the claim that would compare with a stored baseline.
+//! `latency` and `cost`.
 
 use super::verdict;
 use crate::{
     act::Act,
     check::json::number_text,
-    dialect::kindlm::expect::{CostExpect, DriftExpect, LatencyExpect},
-    seen::{Observed, Seen, Why},
+    dialect::kindlm::expect::{CostExpect, LatencyExpect},
+    seen::{Observed, Seen},
     verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
@@ -44,13 +44,5 @@ impl Check for CostExpect {
         });
         let kind = ("cost", FailureCode::BudgetExceeded);
         vec![verdict(kind, "maxUsd", format!("Cost <= ${most}"), judged)]
-    }
-}
-
-/// Not supported: it never passes.
-impl Check for DriftExpect {
-    fn check(&self, _: Act<'_>) -> Vec<Verdict> {
-        let why = Why::unknown("expectations about a baseline are not supported");
-        vec![Row::from(why).named("drift", "Drift check")]
     }
 }

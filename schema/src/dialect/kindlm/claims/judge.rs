@@ -10,7 +10,7 @@ use crate::{
         score::{Score, object, scores},
     },
     dialect::kindlm::expect::JudgeExpect,
-    evidence::{AskedModel, Context, Need, QuestionNeed, QuestionPart},
+    evidence::{AskedModel, Context, Need, QuestionKind, QuestionNeed, QuestionPart},
     mask::shown,
     seen::Why,
     verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
@@ -61,6 +61,7 @@ impl JudgeClaim {
             parts: vec![text("## Assistant Response\n".to_owned()), self.judged.clone(), text(end)],
             max_tokens: ANSWER_TOKENS,
             times: self.times,
+            kind: QuestionKind::Answer,
         })
     }
 

@@ -153,7 +153,8 @@ pub(crate) fn check_sent(root: NodeRef<'_>, tests: Items<'_>, report: &mut Repor
     for (index, test) in tests.about(About::Prompt) {
         let Some(named) = test.prompt.as_deref().filter(|_| !test.has_command) else { continue };
         let Some(needed) = prompts.get(&named.name) else { continue };
-        let used: HashSet<&str> = needed.iter().map(|placeholder| placeholder.name).collect();
+        let later = test.follow_ups.iter().map(|placeholder| placeholder.name.as_str());
+        let used: HashSet<&str> = needed.iter().map(|placeholder| placeholder.name).chain(later).collect();
         let given: HashSet<&str> = test.vars.iter().map(|var| var.name.as_str()).collect();
         // Variables that could be misspelled.
         let spare: Vec<&str> =
@@ -165,6 +166,11 @@ pub(crate) fn check_sent(root: NodeRef<'_>, tests: Items<'_>, report: &mut Repor
             let near = search.nearest(missing.name, candidates);
             meant.extend(near);
             report.push(without_value(root, prompt, missing, near, additions.next().is_some()));
+        }
+        for named in test.follow_ups.iter().filter(|it| !given.contains(it.name.as_str())) {
+            let words = MessageParts::new(format!("`{}` has no value", placeholder(&named.name)));
+            let words = words.help(format!("add `{}` to `vars`", named.name));
+            report.push(Placed { named, ..prompt }.problem(Code::MissingVariable, words));
         }
         let is_unused = |var: &&Named| {
             let name = var.name.as_str();
