@@ -32,6 +32,7 @@ const TOPICS: [(&str, &str); 11] = [
     ("files", include_str!("../../manual/files.md")),
     ("commands", include_str!("../../manual/commands.md")),
     ("agents", include_str!("../../manual/agents.md")),
+    ("prompts", include_str!("../../manual/prompts.md")),
     ("clawspec-runs", include_str!("../../manual/clawspec-runs.md")),
     ("scripts", include_str!("../../manual/scripts.md")),
     ("recordings", include_str!("../../manual/recordings.md")),
