@@ -31,7 +31,11 @@ const NO_MODELS_NEEDED: &str = "command tests need no models and prompts";
 const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     ("config-invalid-models-empty", &[Exit(0)], NO_MODELS_NEEDED),
     ("config-invalid-prompts-empty", &[Exit(0)], NO_MODELS_NEEDED),
-    ("config-valid-every-section", &[Gates], "`costMaxUsd` is judged whenever it is written"),
+    (
+        "config-valid-every-section",
+        &[Rows, Gates, Exit(1)],
+        "the cost of a command is unknown, as in KindLM 2.3.2; `costMaxUsd` is judged whenever it is written",
+    ),
     ("drift-empty-baseline-text", &[Rows, Gates, Exit(3)], NO_DRIFT),
     ("drift-no-baseline", &[Rows, Gates, Exit(3)], NO_DRIFT),
     (
@@ -44,11 +48,12 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
         &[Rows, Evidence, Gates, Exit(3)],
         "the deadline holds: a process that ignores TERM is killed, and the run counts as an error",
     ),
+    ("gate-cost-flag-on", &[Rows, Gates, Exit(1)], "the cost of a command is unknown, so the gate is, too"),
     ("judge-median-of-three", &[Rows, Gates, Exit(3)], NO_MODELS),
     ("judge-provider-error", &[Rows, Gates, Exit(3)], NO_MODELS),
     ("judge-several-criteria-and-prompt", &[Rows, Gates, Exit(3)], NO_MODELS),
     ("output-schema-file-not-json", &[Exit(2)], "a schema that is no JSON is found before anything runs"),
-    ("pii-enabled-false", &[Rows, Gates, Exit(0)], "`enabled: false` switches the claim off"),
+    ("pii-enabled-false", &[Rows, Gates, Exit(0)], "`enabled: false` switches the claim off, as in KindLM 2.3.2"),
     ("prompt-conversation-turns", &[Rows, Gates, Exit(3)], NO_MODELS),
     ("prompt-provider-error", &[Rows, Gates, Exit(3)], NO_MODELS),
     ("prompt-tool-simulation", &[Rows, Gates, Exit(3)], NO_MODELS),

@@ -16,7 +16,8 @@
 //! | `x-name` | `what`, `note`, `help`, `severity` | next to these two: words for a name that is duplicate or undefined; alone: a text that no other one at this place has |
 //! | `x-shares` | `tags`, `agents`, `tools`, `targets`, `categories` | a name without a definition: the same string elsewhere in the suite or the workspace has the same meaning |
 //!
-//! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-only`
+//! More keywords are at objects and fields: `x-claims` (an unknown key below here is a claim that vanishes), `x-refuses` (the tool refuses an unknown key below here: the note;
+//! `false` where it ignores it after all), `x-only`
 //! (the sibling key without which the field has no effect) and `x-at-most` (the sibling key whose number, or else its
 //! default, must be at least as great). `x-compared` is at texts, or lists or mappings of texts, that are compared or sent, where no other
 //! keyword says so: `name` where only a plain name can be meant, `text` where typographic quotes may be, `output` where any

@@ -44,8 +44,13 @@ use Part::{Exit as ExitCode, Gates, Rows};
 const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     (
         "config-valid-every-section",
-        &[Gates],
-        "`costMaxUsd` is judged whenever it is written; the original drops it without a feature flag",
+        &[Rows, Gates, ExitCode],
+        "the cost of a command is unknown, as in KindLM 2.3.2; `costMaxUsd` is judged whenever it is written",
+    ),
+    (
+        "gate-cost-flag-on",
+        &[Rows, Gates, ExitCode],
+        "the cost of a command is unknown, as in KindLM 2.3.2, so the gate does not pass either; the original counts it as 0",
     ),
     (
         "drift-empty-baseline-text",
@@ -65,7 +70,7 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     ),
     ("judge-median-of-three", &[Rows], "too few answers that can be read: unknown instead of failed"),
     ("judge-provider-error", &[Rows, Gates], "a judge that does not answer: unknown instead of failed"),
-    ("pii-enabled-false", &[Rows, Gates, ExitCode], "`enabled: false` switches the claim off"),
+    ("pii-enabled-false", &[Rows, Gates, ExitCode], "`enabled: false` switches the claim off, as in KindLM 2.3.2"),
     ("prompt-conversation-turns", &[Rows, Gates], "prompt tests are not supported"),
     ("prompt-provider-error", &[Rows, Gates], "prompt tests are not supported"),
     ("prompt-tool-simulation", &[Rows, Gates, ExitCode], "prompt tests are not supported"),

@@ -66,7 +66,8 @@ codes! {
     ToolCallArgsMismatch = "TOOL_CALL_ARGS_MISMATCH";
     /// The arguments of a call do not match the JSON Schema of `argsSchema`, or the schema cannot be used.
     ToolCallArgsSchemaInvalid = "TOOL_CALL_ARGS_SCHEMA_INVALID";
-    /// The call at the position given by `order` is not to the expected tool, or there is no such call.
+    /// The call at the position given by `order` is not to the expected tool, or there is no such call; with
+    /// `toolCallsOrdered`, the tool is not called after those that are listed before it.
     ToolCallOrderWrong = "TOOL_CALL_ORDER_WRONG";
     /// The output is not JSON, although `format: json` expects it.
     SchemaParseError = "SCHEMA_PARSE_ERROR";
@@ -96,4 +97,13 @@ codes! {
     DriftExceeded = "DRIFT_EXCEEDED";
     /// The model still called tools after `maxTurns` replies.
     InternalError = "INTERNAL_ERROR";
+    /// The cost of the attempt is unknown, so `cost.maxUsd` cannot hold: the test runs a command, or the price of the
+    /// model is not known.
+    CostUnknown = "COST_UNKNOWN";
+    /// The share of the tool calls that are in `trajectory.reference` is below `precision.minScore`.
+    TrajectoryPrecisionLow = "TRAJECTORY_PRECISION_LOW";
+    /// The share of `trajectory.reference` that was called is below `recall.minScore`.
+    TrajectoryRecallLow = "TRAJECTORY_RECALL_LOW";
+    /// The tool calls are not exactly those of `trajectory.reference`.
+    TrajectoryExactMismatch = "TRAJECTORY_EXACT_MISMATCH";
 }

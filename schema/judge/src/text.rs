@@ -148,9 +148,14 @@ impl<'e> Text<'e> {
         self.observed.search(|_| (trim(text) == wanted).then_some(()))
     }
 
-    /// Returns matches of a pattern that are certain, whatever is hidden: at most `limit`, and none behind an empty
-    /// one. The gap is the reason why there may be others.
-    pub fn matches(&self, pattern: &EcmaPattern, limit: usize) -> Observed<Vec<EcmaMatch>> {
+    /// Returns those matches of a pattern that count and are certain, whatever is hidden: at most `limit`. The gap is the
+    /// reason why there may be others.
+    pub fn matches(
+        &self,
+        pattern: &EcmaPattern,
+        limit: usize,
+        counts: impl Fn(&str) -> bool,
+    ) -> Observed<Vec<EcmaMatch>> {
         let mut found = Vec::new();
         let mut gap = self.observed.gap().cloned().or(self.hidden());
         let is_cut = self.observed.gap().is_some();
@@ -163,9 +168,8 @@ impl<'e> Text<'e> {
         for result in pattern.certain_matches(&text) {
             match result {
                 Ok(it) => {
-                    let is_last = it.text.is_empty() || found.len() + 1 >= limit;
-                    found.push(it);
-                    if is_last {
+                    found.extend(Some(it).filter(|it| counts(&it.text)));
+                    if found.len() >= limit {
                         break;
                     }
                 }
@@ -327,7 +331,7 @@ mod tests {
     fn matches_are_certain_whatever_is_hidden() {
         let found = |pattern: &str, text: Text<'_>| {
             let pattern = EcmaPattern::compile(pattern, false).unwrap();
-            answer(text.matches(&pattern, 10).search(|found| found.first().cloned()))
+            answer(text.matches(&pattern, 10, |_| true).search(|found| found.first().cloned()))
         };
         let command = || starred("login --token ******** now");
         for (pattern, expected) in

@@ -14,6 +14,7 @@ mod lower;
 mod prompt;
 pub(crate) mod protocol;
 pub mod providers;
+pub mod redteam;
 pub(crate) mod rules;
 pub mod template;
 pub(crate) mod test;
@@ -21,7 +22,7 @@ pub mod trace;
 
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
-    evidence::{Capture, Evidence, MaskingLoss, Usage},
+    evidence::{Capture, Evidence, MaskingLoss},
     files::Files,
     finding::Report,
     format::{EffectiveDefault, Format, Lower, Starter, Traced},
@@ -53,7 +54,11 @@ impl Format for KindLm {
     }
 
     fn starter(&self) -> Option<Starter> {
-        const FILES: &[(&str, &str)] = &[("kindlm.yaml", include_str!("kindlm/starter/kindlm.yaml"))];
+        const FILES: &[(&str, &str)] = &[
+            ("kindlm.yaml", include_str!("kindlm/starter/kindlm.yaml")),
+            ("speclens.yaml", include_str!("kindlm/starter/speclens.yaml")),
+            ("small.script.yaml", include_str!("kindlm/starter/small.script.yaml")),
+        ];
         Some(Starter { docs: "`kindlm.yaml`", files: FILES })
     }
 
@@ -115,7 +120,7 @@ impl Format for KindLm {
             _ => PatternUse {
                 case: LetterCase::Ignored,
                 unsupported: Some("the result of the expectation is unknown"),
-                empty: Some("it is found in every output"),
+                empty: Some("a match without a character does not count"),
                 limit: Limit::NotNested("the expectation fails"),
                 ..PatternUse::PLAIN
             },
@@ -155,10 +160,6 @@ impl Format for KindLm {
             true => evidence.stdout().map(protocol::interpret),
             false => Some(conversation::output(&evidence.turns, evidence.ended)),
         };
-        // A command has no price: the format counts it as 0.
-        if evidence.exit().is_some() && evidence.usage.is_none() {
-            evidence.usage = Some(Usage { cost_usd: Some(0.0), ..Usage::default() });
-        }
     }
 }
 

@@ -136,9 +136,10 @@ impl<'c, 'd> Unknown<'c, 'd> {
 
     /// Adds the consequence to the words about a key that was meant as an assertion.
     fn ignored(&self, words: MessageParts, is_claim: bool) -> MessageParts {
-        match self.file().dialect().filter(|_| is_claim || self.known.claims) {
-            Some(dialect) => words.note(ignored_by(dialect)),
-            None => words,
+        match (self.known.refusal, self.file().dialect().filter(|_| is_claim || self.known.claims)) {
+            (Some(refusal), _) => words.note(refusal),
+            (None, Some(dialect)) => words.note(ignored_by(dialect)),
+            (None, None) => words,
         }
     }
 
@@ -267,9 +268,18 @@ impl<'c, 'd> Unknown<'c, 'd> {
         }
         let is_written = |name: &str| known.node.is_some_and(|mapping| mapping.entry(name).is_some());
         let is_resolved = |name: &str| self.member(name).is_some_and(|field| field.resolved_as() == Some(key));
-        if let Some(field) = fields.iter().find(|name| is_written(name) && is_resolved(name)) {
-            let words = MessageParts::new(format!("`{key}` has no effect with `{field}`"));
-            return fixed(Severity::Warning, words.help("remove it"));
+        if let Some(field) = fields.iter().find(|name| is_resolved(name)) {
+            let program = file.dialect().map_or("the tool", |format| format.program());
+            return match is_written(field) {
+                true => {
+                    let words = MessageParts::new(format!("`{key}` has no effect with `{field}`"));
+                    fixed(Severity::Warning, words.help("remove it"))
+                }
+                false => {
+                    let words = self.words().note(format!("{program} sets it to the content of the file in `{field}`"));
+                    fixed(Severity::Error, words.help(format!("write `{field}`")))
+                }
+            };
         }
         if self.is_secret() {
             return Said { may_go: false, ..say(self.words()) };
@@ -298,10 +308,10 @@ impl<'c, 'd> Unknown<'c, 'd> {
         if let Some(name) = opposite_of(key, fields).filter(|_| tags.is_empty() && !is_close) {
             let words = self.words().note(format!("no key means the opposite of `{name}`"));
             let is_boolean = self.member(name).is_some_and(|member| member.kind() == Type::Boolean);
-            return say(words.help(match is_boolean {
-                true => format!("write `{name}` with the opposite value"),
-                false => "remove it".to_owned(),
-            }));
+            return match is_boolean {
+                true => say(words.help(format!("write `{name}` with the opposite value"))),
+                false => self.strange(words, "", is_required),
+            };
         }
         if let Some(name) = context.stand_ins.borrow().get(self.at).copied() {
             let of_form = |form: &&str, (tag, _): (&str, &str)| format!("`{key}` is a key of `{tag}: {form}`");
@@ -359,11 +369,28 @@ impl<'c, 'd> Unknown<'c, 'd> {
         }
         let mut free = free.clone();
         free.sort_by_key(|name| (Reverse(likeness(key, name)), !fits(name)));
-        say(self.words().help(match free.as_slice() {
-            [] => "remove it".to_owned(),
-            [only] => format!("remove it, or use `{only}`"),
-            [..] => format!("remove it, or use another key: {}", a_few(free.iter().copied())),
-        }))
+        let instead = match free.as_slice() {
+            [] => String::new(),
+            [only] => format!("use `{only}`"),
+            [..] => format!("use another key: {}", a_few(free.iter().copied())),
+        };
+        self.strange(self.words(), &instead, is_required)
+    }
+
+    /// Says that no meaning is known; `instead` is what can be done other than to remove the key. If the tool refuses keys
+    /// that it does not know, a later version of it may know this one.
+    fn strange(&self, words: MessageParts, instead: &str, is_required: bool) -> Said {
+        let help = match (instead, self.known.refusal) {
+            ("", Some(_)) => None,
+            (_, Some(_)) => Some(instead.to_owned()),
+            ("", None) => Some("remove it".to_owned()),
+            (_, None) => Some(format!("remove it, or {instead}")),
+        };
+        let said = self.said(MessageParts { help, ..words }, false, is_required);
+        match self.known.refusal {
+            Some(_) => Said { words: said.words.note("speclens does not know later versions"), ..said },
+            None => said,
+        }
     }
 
     /// Whether the key is certainly a misspelling of a free one.

@@ -245,6 +245,12 @@ impl Shape {
         self.keyword("x-resolved")?.as_str()
     }
 
+    /// Returns the consequence of an unknown key in the mapping or below, if the format's tool refuses it; `Some(None)` if
+    /// it ignores it, even in a mapping that refuses others.
+    pub(crate) fn refusal(&self) -> Option<Option<&'static str>> {
+        Some(self.keyword("x-refuses")?.as_str())
+    }
+
     /// Whether the keys of the mapping are assertions, so an unknown key is a lost assertion.
     pub fn holds_claims(&self) -> bool {
         let is_marked = |shape: &Shape| shape.keyword("x-claims").is_some();

@@ -70,7 +70,7 @@ fn a_key_is_known_where_it_belongs() {
     let words = |key| places_of(SpecFile::KINDLM, key).iter().map(crate::key_path::KeyPath::words).collect::<Vec<_>>();
     assert_eq!(words("contains"), ["under `output`", "under `output`"]);
     assert_eq!(words("timeoutMs"), ["under `defaults`", "under `trace`"]);
-    assert_eq!(words("concurrency"), ["under `defaults`"]);
+    assert_eq!(words("concurrency"), ["under `defaults`", "under `strategy`"]);
     assert_eq!(words("apiKeyEnv").len(), 7);
     assert!(words("assert").is_empty());
 }

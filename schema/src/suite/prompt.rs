@@ -53,6 +53,9 @@ pub struct PromptModel {
     pub id: String,
     pub asked: AskedModel,
     pub sampling: Sampling,
+    /// Digest of its script, if it is a scripted model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script: Option<String>,
 }
 
 /// Parameters of a request to a model; `None` for the provider's default.
@@ -88,7 +91,7 @@ impl PromptAction {
         let other = || {
             let asked = AskedModel::of_id(id).unwrap_or_default();
             let sampling = self.models.first().map(|model| model.sampling.clone()).unwrap_or_default();
-            PromptModel { id: id.to_owned(), asked, sampling }
+            PromptModel { id: id.to_owned(), asked, sampling, script: None }
         };
         self.models.iter().find(|model| model.id == id).cloned().unwrap_or_else(other)
     }

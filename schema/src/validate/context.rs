@@ -88,6 +88,8 @@ pub(crate) struct Mapping<'d> {
     forms: Vec<Variant>,
     /// Whether an unknown key would be a lost assertion.
     pub(crate) claims: bool,
+    /// Consequence of an unknown key, unless the format's tool ignores it.
+    pub(crate) refusal: Option<&'static str>,
 }
 
 impl Mapping<'_> {
@@ -139,7 +141,8 @@ impl<'d> Context<'d> {
             variant: node.and_then(|node| chosen(node, &forms)?.tag),
             forms,
             shape,
-            claims: is_claim(&self.shape, self.node, at),
+            claims: around(&self.shape, self.node, at).any(|shape| shape.holds_claims()),
+            refusal: around(&self.shape, self.node, at).find_map(|shape| shape.refusal()).flatten(),
         });
         self.mappings.borrow_mut().insert(at.clone(), Rc::clone(&known));
         known
@@ -213,8 +216,8 @@ fn chosen<'v>(node: NodeRef<'_>, forms: &'v [Variant]) -> Option<&'v Variant> {
     forms.iter().find(|form| form.tag.is_some_and(|(key, tag)| node.get(key).and_then(NodeRef::as_str) == Some(tag)))
 }
 
-/// Whether an unknown key in a mapping would be a lost assertion. `shape` is that of `node`.
-fn is_claim(shape: &Shape, node: NodeRef<'_>, mapping: &Pointer) -> bool {
+/// Returns the shapes of a mapping and of all around it. `shape` is that of `node`.
+fn around<'d>(shape: &Shape, node: NodeRef<'d>, mapping: &Pointer) -> impl Iterator<Item = Shape> {
     let places = std::iter::successors(Some(mapping.clone()), Pointer::parent);
-    places.into_iter().any(|at| shape.below(&at, Some(node)).is_some_and(|shape| shape.holds_claims()))
+    places.filter_map(move |at| shape.below(&at, Some(node)))
 }

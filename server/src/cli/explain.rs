@@ -28,7 +28,7 @@ pub(super) struct Args {
     name: Option<String>,
 }
 
-const TOPICS: [(&str, &str); 11] = [
+const TOPICS: [(&str, &str); 12] = [
     ("files", include_str!("../../manual/files.md")),
     ("commands", include_str!("../../manual/commands.md")),
     ("agents", include_str!("../../manual/agents.md")),

@@ -3,11 +3,13 @@
 
 pub(crate) mod bounds;
 pub(crate) mod conversation;
+mod detectors;
 pub(crate) mod drift;
 pub(crate) mod guardrails;
 pub(crate) mod judge;
 pub(crate) mod output;
 pub(crate) mod tool_calls;
+mod trajectory;
 
 use std::sync::{Arc, LazyLock, OnceLock};
 

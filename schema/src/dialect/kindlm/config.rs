@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use crate::words::{ModelReference, Name, Url};
 
 use super::{
-    expect::boundless,
+    expect::{boundless, too_many},
     providers::{Model, Prompt, Providers},
+    redteam::Redteam,
     test::Test,
     trace::Trace,
 };
@@ -110,18 +111,16 @@ pub struct Config {
     pub compliance: Option<Compliance>,
     /// How `speclens trace` receives and reads traces.
     pub trace: Option<Trace>,
+    /// Attacks on a model. speclens checks them but does not run them.
+    #[schemars(extend("x-other-names" = ["redTeam"], "x-problems" = [{
+        "if": true, "underline": "key", "code": "unchecked", "severity": "hint",
+        "message": "speclens does not run `redteam`", "note": "KindLM runs it with `kindlm redteam run`",
+    }]))]
+    pub redteam: Option<Redteam>,
     /// Upload of results. Has no effect: a run uploads nothing.
     #[serde(default)]
     #[schemars(extend("default" = {}))]
     pub upload: Upload,
-}
-
-/// Returns the problem of a list that is too long for KindLM.
-fn too_many(what: &str, most: usize) -> Value {
-    json!([{
-        "if": { "type": "array", "not": { "maxItems": most } }, "code": "upstream-differs", "underline": "key",
-        "message": format!("KindLM rejects a file with more than {most} {what}"),
-    }])
 }
 
 /// Note about the keys of `upload`.

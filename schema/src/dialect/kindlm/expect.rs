@@ -9,6 +9,9 @@ use crate::words::{FilePath, ForbiddenText, Name, Pattern, RequiredText};
 /// Help for an empty list.
 const ADD_ITEM: &str = "add an item, or remove the key";
 
+/// What KindLM does with an unknown key below `expect`; its version is the one whose keys these types are.
+const REFUSAL: &str = "KindLM 2.3.2 rejects the file, and versions before 2.3.1 ignore the key";
+
 /// Expectations about every attempt at the test.
 ///
 /// Every key is an expectation; an attempt passes if all of them hold. `expect: {}` checks nothing, so the test always
@@ -27,10 +30,10 @@ const ADD_ITEM: &str = "add an item, or remove the key";
 /// ```
 ///
 /// Results are reported in a fixed order: `toolCalls`, `output`, `guardrails.pii`,
-/// `guardrails.keywords`, `judge`, `baseline`, `latency`, `cost`.
+/// `guardrails.keywords`, `judge`, `baseline`, `latency`, `cost`, `trajectory`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("x-claims" = true))]
+#[schemars(extend("x-claims" = true, "x-refuses" = REFUSAL))]
 #[schemars(extend("x-advice" = [
     {
         "names": ["equals", "exact", "regex", "matches", "pattern", "starts_with", "startsWith", "similar"],
@@ -52,6 +55,25 @@ const ADD_ITEM: &str = "add an item, or remove the key";
     "at": "guardrails.pii.enabled", "code": "vacuous-claim",
     "message": "`pii` is off, and the test has no other expectation",
     "help": "add an expectation, or remove `enabled: false`",
+}, {
+    "if": {
+        "required": ["toolCallsOrdered", "toolCalls"],
+        "properties": { "toolCallsOrdered": { "const": true }, "toolCalls": { "contains": { "required": ["order"] } } },
+    },
+    "at": "toolCallsOrdered", "underline": "key", "code": "unchecked",
+    "message": "`toolCallsOrdered` has no effect with `order`", "note": "the positions in `order` are checked",
+    "help": "remove `toolCallsOrdered`, or every `order`",
+}, {
+    "if": {
+        "required": ["toolCallsOrdered", "toolCalls"],
+        "properties": {
+            "toolCallsOrdered": { "const": true },
+            "toolCalls": { "type": "array", "not": { "contains": { "required": ["order"] } } },
+        },
+    },
+    "at": "toolCallsOrdered", "underline": "key", "code": "upstream-differs",
+    "message": "KindLM fails `toolCallsOrdered` if any other call comes before or between the listed ones",
+    "note": "speclens checks only their order",
 }]))]
 pub struct Expect {
     /// Expectations about the output.
@@ -77,6 +99,22 @@ pub struct Expect {
     /// `{"kindlm":"tool_call","name":"lookup_order","arguments":{"order_id":"12345"}}`.
     #[schemars(extend("x-non-empty" = ADD_ITEM, "x-other-names" = ["tools", "tool_use", "toolUse"]))]
     pub tool_calls: Option<Vec<ToolCallExpect>>,
+    /// Whether the tools in `toolCalls` must be called in the order of the list.
+    ///
+    /// Other calls may come before, between and after them, and `argsMatch` is satisfied by any call to the tool. Items
+    /// with `shouldNotCall` have no place in the order; a tool that is listed twice must be called twice.
+    ///
+    /// ```yaml
+    /// toolCallsOrdered: true
+    /// toolCalls:
+    ///   - tool: lookup_order
+    ///   - tool: refund
+    /// ```
+    ///
+    /// It has no effect if an item has `order`. KindLM checks positions instead: the first item must be the first of all
+    /// calls, the second one the next call.
+    #[schemars(extend("x-only" = "toolCalls", "x-other-names" = ["ordered", "inOrder", "orderedToolCalls"]))]
+    pub tool_calls_ordered: bool,
     /// Content that the output must or must not contain: phrases, personal data.
     ///
     /// ```yaml
@@ -121,9 +159,23 @@ pub struct Expect {
     /// cost: { maxUsd: 0.05 }
     /// ```
     ///
-    /// The cost of a command is unknown. KindLM counts it as 0, so the expectation always passes in command tests.
+    /// The expectation fails if the cost is unknown: that of a command always is, and that of a model whose price is not
+    /// known.
     #[schemars(extend("x-other-names" = ["price"]))]
     pub cost: Option<CostExpect>,
+    /// How well all tool calls together agree with a reference.
+    ///
+    /// ```yaml
+    /// trajectory:
+    ///   reference:
+    ///     - { tool: lookup_order, args: { order_id: "12345" } }
+    ///     - { tool: refund, args: { order_id: "12345" } }
+    ///   recall: { minScore: 1 }
+    /// ```
+    ///
+    /// `precision` limits unexpected calls, `recall` limits missing ones, `exactMatch` allows neither.
+    #[schemars(extend("x-other-names" = ["toolTrajectory", "tool_trajectory"]))]
+    pub trajectory: Option<TrajectoryExpect>,
 }
 
 /// Expectations about the output.
@@ -215,7 +267,7 @@ pub enum OutputFormat {
 /// An expectation about calls to a tool.
 ///
 /// Names are compared exactly. One call may satisfy several items. If any item has `order`, all items of the list are
-/// evaluated together, by position.
+/// evaluated together, by position; with `toolCallsOrdered`, by their order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-problems" = [
@@ -261,8 +313,7 @@ pub struct ToolCallExpect {
     pub args_match: Option<Map<String, Value>>,
     /// JSON Schema file that the arguments of at least one call must match.
     ///
-    /// The path is relative to the suite's directory and must not lead out of it. KindLM reads the file, but cannot
-    /// validate with it, and fails every such expectation with `INTERNAL_ERROR`.
+    /// The path is relative to the suite's directory and must not lead out of it. The schema is read as draft-07.
     #[schemars(extend("minLength" = 1, "examples" = ["schemas/lookup-order.json"], "x-file" = "json-schema"))]
     #[schemars(extend("x-resolved" = "argsSchemaResolved"))]
     pub args_schema: Option<FilePath>,
@@ -294,11 +345,12 @@ fn beside_forbidden(key: &str) -> Value {
 pub struct Guardrails {
     /// Personal data that the output must not contain.
     ///
-    /// `pii: {}` searches for US social security numbers, payment card numbers and email addresses. Tool arguments,
-    /// structured output and standard error are not searched.
+    /// `pii: {}` searches for US social security numbers, payment card numbers and email addresses; `detectors` names
+    /// what to search for instead. Tool arguments, structured output and standard error are not searched.
     ///
     /// ```yaml
     /// pii:
+    ///   detectors: [credit_card, email, phone]
     ///   customPatterns:
     ///     - { name: order-id, pattern: "ORD-\\d{6}" }
     /// ```
@@ -310,26 +362,41 @@ pub struct Guardrails {
 /// Personal data that the output must not contain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(extend("x-problems" = [{
-    "if": { "required": ["denyPatterns"], "properties": {
-        "enabled": { "const": true }, "denyPatterns": { "maxItems": 0 }, "customPatterns": { "maxItems": 0 },
-    } },
-    "at": "denyPatterns", "code": "vacuous-claim", "message": "`pii` checks nothing without a pattern",
-    "help": "remove `denyPatterns` to search for the built-in patterns",
-}]))]
+#[schemars(extend("x-problems" = [
+    {
+        "if": { "required": ["denyPatterns"], "not": { "required": ["detectors"] }, "properties": {
+            "enabled": { "const": true }, "denyPatterns": { "maxItems": 0 }, "customPatterns": { "maxItems": 0 },
+        } },
+        "at": "denyPatterns", "code": "vacuous-claim", "message": "`pii` checks nothing without a pattern",
+        "help": "remove `denyPatterns` to search for the built-in patterns",
+    },
+    {
+        "if": { "required": ["detectors"], "properties": {
+            "enabled": { "const": true }, "detectors": { "maxItems": 0 }, "customPatterns": { "maxItems": 0 },
+        } },
+        "at": "detectors", "code": "vacuous-claim", "message": "`pii` checks nothing without a detector or a pattern",
+        "help": "list a detector, or remove `detectors` to search for the built-in patterns",
+    },
+    {
+        "if": { "required": ["detectors", "denyPatterns"] }, "at": "denyPatterns", "underline": "key",
+        "code": "unchecked", "message": "`denyPatterns` has no effect with `detectors`",
+        "help": "move its patterns to `customPatterns`, or remove one of the two",
+    },
+]))]
 pub struct PiiGuardrail {
-    /// Whether to search the text.
-    ///
-    /// `false` disables the expectation. KindLM ignores this key and always searches.
-    #[schemars(extend("x-problems" = [{
-        "if": { "const": false }, "code": "upstream-differs", "note": "speclens does not search",
-        "message": "KindLM searches for personal data despite `enabled: false`",
-    }]))]
+    /// Whether to search the text. `false` disables the expectation.
     pub enabled: bool,
+    /// Kinds of data to search for, instead of the built-in patterns and of `denyPatterns`.
+    ///
+    /// Detectors respect case. `[]` leaves only `customPatterns`.
+    #[schemars(extend("examples" = [["credit_card", "email"]], "x-unique" = { "what": "detector" }))]
+    #[schemars(extend("x-other-names" = ["detect", "types", "kinds", "entities"]))]
+    pub detectors: Option<Vec<Detector>>,
     /// Regular expressions that must not match; they replace the three built-in ones.
     ///
-    /// ECMAScript syntax without delimiters, ignoring case. `[]` leaves only `customPatterns`. KindLM rejects patterns
-    /// with nested quantifiers, such as `(a+)+`: the whole expectation fails.
+    /// ECMAScript syntax without delimiters, ignoring case. `[]` leaves only `customPatterns`. A match without a
+    /// character does not count. KindLM rejects patterns with nested quantifiers, such as `(a+)+`: the whole expectation
+    /// fails.
     #[schemars(extend("examples" = [["\\b\\d{3}-\\d{2}-\\d{4}\\b"]]))]
     pub deny_patterns: Option<Vec<Pattern>>,
     /// Additional regular expressions that must not match, each with a name for the report.
@@ -345,13 +412,36 @@ pub struct PiiGuardrail {
 
 impl Default for PiiGuardrail {
     fn default() -> PiiGuardrail {
-        PiiGuardrail { enabled: true, deny_patterns: None, custom_patterns: None }
+        PiiGuardrail { enabled: true, detectors: None, deny_patterns: None, custom_patterns: None }
     }
+}
+
+/// A kind of personal data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Detector {
+    /// US social security numbers: `123-45-6789`, or any nine digits.
+    Ssn,
+    /// Payment card numbers of 13 to 19 digits, with a valid check digit (Luhn).
+    CreditCard,
+    /// Email addresses.
+    Email,
+    /// Phone numbers: North American ones, and international ones such as `+420777123456`.
+    Phone,
+    /// International bank account numbers without spaces, with valid check digits.
+    Iban,
+    /// IPv4 addresses.
+    Ip,
+    /// JSON Web Tokens.
+    Jwt,
+    /// Keys of AWS (`AKIA…`), OpenAI (`sk-…`), GitHub (`ghp_…`) and Slack (`xox…`).
+    ApiKey,
 }
 
 /// A regular expression with a name for the report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-refuses" = false))]
 pub struct CustomPattern {
     /// Name of the match in the report.
     #[schemars(extend("examples" = ["order-id"]))]
@@ -528,10 +618,105 @@ pub struct CostExpect {
     pub max_usd: f64,
 }
 
+/// How well all tool calls together agree with a reference.
+///
+/// Calls are equal if their tools and all of their arguments are, in any order of keys. A call that is in the reference
+/// twice must be made twice. At least one of `precision`, `recall` and `exactMatch` is required.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("anyOf" = [
+    { "required": ["precision"] }, { "required": ["recall"] }, { "required": ["exactMatch"] },
+]))]
+#[schemars(extend("x-problems" = [{
+    "if": {
+        "required": ["exactMatch"], "properties": { "exactMatch": { "const": false } },
+        "not": { "anyOf": [{ "required": ["precision"] }, { "required": ["recall"] }] },
+    },
+    "at": "exactMatch", "underline": "key", "code": "missing-field", "message": "missing `precision` or `recall`",
+    "note": "`exactMatch` is off", "help": "add one of them, or write `exactMatch: true`",
+}]))]
+pub struct TrajectoryExpect {
+    /// Calls to compare with, in order.
+    #[schemars(length(min = 1), extend("x-problems" = too_many("reference calls", 500)))]
+    #[schemars(extend("x-other-names" = ["expected", "calls", "toolCalls", "steps"]))]
+    pub reference: Vec<ReferenceCall>,
+    /// Minimum share of the calls that are in the reference.
+    ///
+    /// ```yaml
+    /// precision: { minScore: 0.8 }
+    /// ```
+    #[serde(default)]
+    pub precision: Option<TrajectoryScore>,
+    /// Minimum share of the reference that is called.
+    ///
+    /// ```yaml
+    /// recall: { minScore: 0.8 }
+    /// ```
+    #[serde(default)]
+    pub recall: Option<TrajectoryScore>,
+    /// Whether the calls must be exactly those of the reference.
+    #[serde(default)]
+    #[schemars(extend("examples" = [true], "x-other-names" = ["exact"]))]
+    pub exact_match: bool,
+    /// Whether `exactMatch` requires the order of the reference.
+    #[serde(default = "yes")]
+    #[schemars(extend("x-only" = "exactMatch", "x-other-names" = ["order", "inOrder"]))]
+    pub ordered: bool,
+    /// Whether arguments are compared. Without them, only the names of the tools are.
+    #[serde(default = "yes")]
+    #[schemars(extend("x-other-names" = ["args", "compareArgs"]))]
+    pub match_args: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A call of a reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReferenceCall {
+    /// Exact name of the tool.
+    #[schemars(extend("x-refers" = "tools", "examples" = ["lookup_order"]))]
+    #[schemars(extend("x-other-names" = ["name", "function"]))]
+    pub tool: Name,
+    /// All arguments of the call, which must be equal.
+    ///
+    /// Unlike in `argsMatch`, no other arguments are allowed.
+    #[serde(default)]
+    #[schemars(extend("x-arguments" = "tool", "x-compared" = "output", "x-other-names" = ["arguments", "argsMatch"]))]
+    pub args: Map<String, Value>,
+}
+
+/// A minimum share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TrajectoryScore {
+    /// Minimum share, from 0 to 1.
+    #[serde(default = "whole")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-other-names" = ["threshold", "min", "score"], "x-problems" = [{
+        "if": { "const": 0 }, "code": "vacuous-claim", "message": "every share meets `minScore: 0`", "help": "raise it",
+    }]))]
+    pub min_score: f64,
+}
+
+fn whole() -> f64 {
+    1.0
+}
+
 /// Returns the problem of a limit without end.
 pub(super) fn boundless(key: &str) -> Value {
     json!({
         "if": { "exclusiveMinimum": f64::MAX }, "code": "vacuous-claim",
         "message": format!("no value exceeds `{key}: .inf`"), "help": "write a finite number",
     })
+}
+
+/// Returns the problem of a list that is too long for KindLM.
+pub(super) fn too_many(what: &str, most: usize) -> Value {
+    json!([{
+        "if": { "type": "array", "not": { "maxItems": most } }, "code": "upstream-differs", "underline": "key",
+        "message": format!("KindLM rejects a file with more than {most} {what}"),
+    }])
 }

@@ -24,8 +24,8 @@ pub(crate) enum About {
     PlainClaims,
     Embedding,
     Latency,
-    /// No command, so that it may have a cost.
-    Paid,
+    /// A command, whose cost is unknown.
+    Command,
     /// A part that cannot be read.
     Damage,
 }
@@ -134,7 +134,7 @@ pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
         (About::PlainClaims, has_plain_claims),
         (About::Embedding, facts.embedding.is_some()),
         (About::Latency, facts.latency.is_some()),
-        (About::Paid, !facts.has_command),
+        (About::Command, facts.has_command),
         (About::Damage, is_damaged(node)),
     ];
     let topics: Vec<Topic> = topics.into_iter().filter(|(_, applies)| *applies).map(|it| Topic::of(it.0)).collect();

@@ -19,12 +19,12 @@ use super::{
         guardrails::PiiClaim,
         judge::JudgeClaim,
         output::OutputClaim,
-        tool_calls::ToolCallClaim,
+        tool_calls::{Order, ToolCallClaim},
     },
     config::Defaults,
     expect::{
         BaselineExpect, CostExpect, DriftExpect, JudgeExpect, KeywordsGuardrail, LatencyExpect, OutputExpect,
-        ToolCallExpect,
+        ToolCallExpect, TrajectoryExpect,
     },
     prompt,
     providers::Prompt,
@@ -90,7 +90,7 @@ impl RootContext {
             None => entries.first(),
         };
         let own = judge.and_then(|model| prompt::peer(*model, root.get("providers")));
-        let models = prompt::models(root, settings);
+        let models = prompt::models(root, files, settings);
         let replaced = judge.and_then(id).and_then(|id| models.iter().find(|model| model.id == id));
         let own = replaced.map(|model| model.asked.clone()).filter(|_| own.is_some()).or(own);
         let fixed = settings.judge.as_deref().and_then(AskedModel::of_id);
@@ -246,7 +246,8 @@ impl Lowering<'_> {
 
     /// Takes the valid parts of an `expect`.
     fn expect(&mut self, expectations: &Value, at: &Pointer) {
-        self.tool_calls(items(expectations, "toolCalls"), &at.key("toolCalls"));
+        let is_sequence = part(expectations, "toolCallsOrdered") == Some(true);
+        self.tool_calls(items(expectations, "toolCalls"), is_sequence, &at.key("toolCalls"));
         if let Some(expect) = part::<OutputExpect>(expectations, "output") {
             let path = expect.schema_file.as_ref().filter(|path| !path.is_empty());
             let schema_file = path.map(|path| self.schema_file(path));
@@ -284,15 +285,27 @@ impl Lowering<'_> {
         if let Some(expect) = part::<CostExpect>(expectations, "cost") {
             self.claim(at.key("cost"), expect);
         }
+        if let Some(expect) = part::<TrajectoryExpect>(expectations, "trajectory") {
+            self.claim(at.key("trajectory"), expect);
+        }
     }
 
-    fn tool_calls(&mut self, entries: Vec<Option<ToolCallExpect>>, at: &Pointer) {
-        let ordered = entries.iter().flatten().any(|entry| entry.order.is_some());
+    fn tool_calls(&mut self, entries: Vec<Option<ToolCallExpect>>, is_sequence: bool, at: &Pointer) {
+        let has_positions = entries.iter().flatten().any(|entry| entry.order.is_some());
+        let mut before: Vec<String> = Vec::new();
         for (index, entry) in entries.into_iter().enumerate() {
             let Some(expect) = entry else { continue };
             let path = expect.args_schema.as_ref().filter(|_| !expect.should_not_call);
             let args_schema = path.map(|path| self.schema_file(path));
-            self.claim(at.index(index), ToolCallClaim { expect, args_schema, ordered });
+            let order = match (has_positions, is_sequence) {
+                (true, _) => Order::Positions,
+                (false, true) => Order::After(before.clone()),
+                (false, false) => Order::Any,
+            };
+            if !expect.should_not_call {
+                before.push(expect.tool.0.clone());
+            }
+            self.claim(at.index(index), ToolCallClaim { expect, args_schema, order });
         }
     }
 

@@ -14,7 +14,9 @@ use super::{
 use crate::{
     document::{NodeRef, Pointer},
     evidence::{AskedModel, HttpService, McpService, Service, UsagePaths},
+    files::Files,
     lenient::lenient,
+    script,
     settings::Settings,
     suite::{PromptAction, PromptModel, PromptTexts, Sampling, SimulatedTool},
 };
@@ -23,12 +25,17 @@ use crate::{
 const MAX_TURNS: u32 = 10;
 
 /// Returns the models of a suite. A model of the settings answers instead of one with its id.
-pub(super) fn models(root: NodeRef<'_>, settings: &Settings) -> Vec<PromptModel> {
+pub(super) fn models(root: NodeRef<'_>, files: &dyn Files, settings: &Settings) -> Vec<PromptModel> {
     let entries = root.get("models").into_iter().flat_map(NodeRef::items);
-    entries.filter_map(|entry| model(entry, root.get("providers"), settings)).collect()
+    entries.filter_map(|entry| model(entry, root.get("providers"), files, settings)).collect()
 }
 
-fn model(entry: NodeRef<'_>, providers: Option<NodeRef<'_>>, settings: &Settings) -> Option<PromptModel> {
+fn model(
+    entry: NodeRef<'_>,
+    providers: Option<NodeRef<'_>>,
+    files: &dyn Files,
+    settings: &Settings,
+) -> Option<PromptModel> {
     let id = entry.get("id")?.as_str()?.to_owned();
     let replaced = settings.models.get(&id).and_then(|other| AskedModel::of_id(other));
     let params = entry.get("params").and_then(super::lower::value_of);
@@ -42,7 +49,9 @@ fn model(entry: NodeRef<'_>, providers: Option<NodeRef<'_>>, settings: &Settings
         // KindLM sends it to no other provider.
         seed: params.seed.filter(|_| matches!(asked.provider.as_str(), "openai" | "ollama" | "mcp")),
     };
-    Some(PromptModel { id, asked, sampling })
+    let content = script::file_of(&asked.id()).and_then(|path| files.read(&path).ok());
+    let script = content.map(|content| script::digest(&content));
+    Some(PromptModel { id, asked, sampling, script })
 }
 
 /// Returns how a model of the suite is reached.

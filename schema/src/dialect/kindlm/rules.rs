@@ -16,6 +16,7 @@ pub(crate) mod schema_files;
 mod sections;
 mod tool_calls;
 
+use super::facts::expects;
 use crate::{
     document::NodeRef,
     files::Files,
@@ -38,9 +39,11 @@ pub(crate) fn report_root(root: NodeRef<'_>, report: &mut Report) {
 /// Reports problems in one test alone. Pointers are relative to it, ranges as the nodes return them.
 pub(crate) fn report_test(test: NodeRef<'_>, files: &dyn Files, report: &mut Report) {
     let test = &LintNode::root(test);
-    expectations::check(test, report);
+    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
+    let expects: Vec<LintNode<'_>> = expects(test, &turns).collect();
+    expectations::check(test, &turns, &expects, report);
     command::check(test, files, report);
-    schema_files::check(test, files, report);
+    schema_files::check(&expects, files, report);
 }
 
 /// Reports problems between the sections, and between them and the tests. All locations are absolute.

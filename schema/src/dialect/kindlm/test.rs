@@ -50,8 +50,8 @@ use super::expect::Expect;
     },
     {
         "if": { "required": ["command", "expect"], "properties": { "expect": { "required": ["cost"] } } },
-        "at": "expect.cost", "underline": "key", "code": "vacuous-claim", "message": "the cost of a command is unknown",
-        "note": "KindLM counts it as 0, so this expectation always passes", "help": "remove it",
+        "at": "expect.cost", "underline": "key", "code": "contradiction", "message": "the cost of a command is unknown",
+        "note": "this expectation always fails", "help": "remove it",
     },
 ]))]
 pub struct Test {
@@ -221,6 +221,21 @@ pub struct ToolResponse {
         "message": "KindLM does not read `schemaFile` for a single reply",
         "note": "it checks only that the reply is JSON",
     },
+    {
+        "if": {
+            "required": ["expect"],
+            "properties": { "expect": {
+                "required": ["toolCalls"], "properties": { "toolCalls": { "contains": { "required": ["argsSchema"] } } },
+            } },
+        },
+        "at": "expect.toolCalls", "underline": "key", "code": "upstream-differs",
+        "message": "KindLM does not read `argsSchema` for a single reply", "note": "its run ends with an error",
+    },
+    {
+        "if": { "required": ["expect"], "properties": { "expect": { "required": ["cost"] } } },
+        "at": "expect.cost", "underline": "key", "code": "upstream-differs",
+        "message": "KindLM does not know the cost of a single reply", "note": "the expectation always fails there",
+    },
 ]))]
 pub struct Turn {
     /// Label for reports, unique in the test.
@@ -237,8 +252,8 @@ pub struct Turn {
     pub user: Option<Template>,
     /// Expectations about this reply.
     ///
-    /// KindLM does not load files named here: `format: json` checks only that the reply parses. `judge` and `baseline`
-    /// are not evaluated for a single reply.
+    /// KindLM does not load files named here: `format: json` checks only that the reply parses, and `argsSchema` ends its
+    /// run with an error. `judge` and `baseline` are not evaluated for a single reply.
     #[schemars(extend("x-other-names" = ["assert", "assertions"]))]
     pub expect: Option<Expect>,
 }

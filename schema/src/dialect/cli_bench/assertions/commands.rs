@@ -273,7 +273,7 @@ impl CommandPattern {
     fn search(&self, text: &Text<'_>) -> Seen<Found<()>> {
         match self.engine() {
             Engine::Pattern(pattern) => {
-                let found = text.matches(pattern, 1).search(|found| found.first().map(|_| ()))?;
+                let found = text.matches(pattern, 1, |_| true).search(|found| found.first().map(|_| ()))?;
                 Ok(found)
             }
             Engine::Text => Ok(text.contains(&self.source)?.map(|_| ())),

@@ -35,14 +35,27 @@ fn within(amount: Seen<Observed<f64>>, most: f64, mismatch: impl FnOnce(f64) -> 
 impl Check for CostExpect {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let most = number_text(self.max_usd);
-        let judged = within(act.cost_usd(), self.max_usd, |cost| {
-            Mismatch::new(
-                format!("Cost ${cost:.4} exceeds max ${most}"),
-                format!("at most ${most}"),
-                format!("${}", number_text(cost)),
-            )
-        });
-        let kind = ("cost", FailureCode::BudgetExceeded);
-        vec![verdict(kind, "maxUsd", format!("Cost <= ${most}"), judged)]
+        let (code, judged) = match act.cost_usd() {
+            Ok(cost) => (
+                FailureCode::BudgetExceeded,
+                within(Ok(cost), self.max_usd, |cost| {
+                    Mismatch::new(
+                        format!("Cost ${cost:.4} exceeds max ${most}"),
+                        format!("at most ${most}"),
+                        format!("${}", number_text(cost)),
+                    )
+                }),
+            ),
+            Err(_) => (FailureCode::CostUnknown, unknown_cost(act, &most)),
+        };
+        vec![verdict(("cost", code), "maxUsd", format!("Cost <= ${most}"), judged)]
     }
+}
+
+fn unknown_cost(act: Act<'_>, most: &str) -> Judged {
+    let ended = Observed::new((), act.open_end());
+    let (_, proof) = ended.complete()?;
+    let message = format!("Cost is unknown, so the ${most} budget cannot be enforced");
+    let mismatch = Mismatch::new(message, format!("at most ${most}"), "an unknown cost");
+    Ok(Row::fail("", proof, mismatch.help(["use a model whose price is known, or remove `cost`"])))
 }

@@ -9,7 +9,7 @@ use crate::{
         memo::Memo,
         pattern::{EcmaMatch, EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
     },
-    dialect::kindlm::expect::{KeywordsGuardrail, PiiGuardrail},
+    dialect::kindlm::expect::{Detector, KeywordsGuardrail, PiiGuardrail},
     document::Pointer,
     mask::texts_of,
     seen::{Found, Proof, Seen, Why},
@@ -28,7 +28,9 @@ struct PiiPattern {
     name: String,
     at: Pointer,
     source: String,
-    custom: bool,
+    is_custom: bool,
+    /// The detector with this pattern.
+    detector: Option<Detector>,
     compiled: Arc<Compiled>,
 }
 
@@ -37,7 +39,8 @@ type Compiled = OnceLock<Result<EcmaPattern, PatternError>>;
 
 impl PiiPattern {
     fn compiled(&self) -> Result<&EcmaPattern, &PatternError> {
-        self.compiled.get_or_init(|| EcmaPattern::compile(&self.source, true)).as_ref()
+        let ignores_case = self.detector.is_none();
+        self.compiled.get_or_init(|| EcmaPattern::compile(&self.source, ignores_case)).as_ref()
     }
 }
 
@@ -54,36 +57,38 @@ const MAX_MATCHES: usize = 1_000;
 const LABEL: &str = "No PII detected";
 
 impl PiiClaim {
-    /// Creates the claim with its patterns, or with the default ones.
+    /// Creates the claim with its detectors or patterns, or with the default ones.
     pub(crate) fn new(expect: &PiiGuardrail) -> PiiClaim {
         let mut patterns = Vec::new();
-        let mut add = |name: String, at: Pointer, source: &str, custom: bool| {
-            static KNOWN: LazyLock<Memo<String, Compiled>> = LazyLock::new(Memo::new);
-            let compiled = KNOWN.get(source.to_owned(), |_| OnceLock::new());
-            patterns.push(PiiPattern { name, at, source: source.to_owned(), custom, compiled });
+        let mut add = |name: String, at: Pointer, source: &str, detector: Option<Detector>, is_custom: bool| {
+            static KNOWN: LazyLock<Memo<(String, bool), Compiled>> = LazyLock::new(Memo::new);
+            let compiled = KNOWN.get((source.to_owned(), detector.is_some()), |_| OnceLock::new());
+            patterns.push(PiiPattern { name, at, source: source.to_owned(), is_custom, detector, compiled });
         };
-        match &expect.deny_patterns {
-            None => DEFAULT_PATTERNS.iter().enumerate().for_each(|(index, source)| {
-                add(format!("pii-pattern-{}", index + 1), Pointer::root(), source, false);
+        let at = |key: &str, index| Pointer::root().key(key).index(index);
+        let numbered = |index: usize| format!("pii-pattern-{}", index + 1);
+        match (&expect.detectors, &expect.deny_patterns) {
+            (Some(detectors), _) => detectors.iter().enumerate().for_each(|(index, detector)| {
+                let (name, source) = (detector.name().to_owned(), detector.pattern());
+                add(name, at("detectors", index), source, Some(*detector), false);
             }),
-            Some(written) => written.iter().enumerate().for_each(|(index, source)| {
-                let at = Pointer::root().key("denyPatterns").index(index);
-                add(format!("pii-pattern-{}", index + 1), at, source, false);
+            (None, Some(written)) => written.iter().enumerate().for_each(|(index, source)| {
+                add(numbered(index), at("denyPatterns", index), source, None, false);
+            }),
+            (None, None) => DEFAULT_PATTERNS.iter().enumerate().for_each(|(index, source)| {
+                add(numbered(index), Pointer::root(), source, None, false);
             }),
         }
         for (index, pattern) in expect.custom_patterns.iter().flatten().enumerate() {
-            let at = Pointer::root().key("customPatterns").index(index).key("pattern");
-            add(pattern.name.0.clone(), at, &pattern.pattern, true);
+            add(pattern.name.0.clone(), at("customPatterns", index).key("pattern"), &pattern.pattern, None, true);
         }
         PiiClaim { enabled: expect.enabled, patterns }
     }
 
-    /// Returns the row if a pattern is not valid; `customPatterns` come first, as in KindLM.
+    /// Returns the row if a pattern is not valid.
     fn usable(&self) -> Result<(), Row> {
-        let ordered =
-            || self.patterns.iter().filter(|it| it.custom).chain(self.patterns.iter().filter(|it| !it.custom));
-        if let Some(refused) = ordered().find(|it| refused_by_original(&it.source)) {
-            let kind = if refused.custom { "Custom" } else { "Deny" };
+        if let Some(refused) = self.patterns.iter().find(|it| refused_by_original(&it.source)) {
+            let kind = if refused.is_custom { "Custom" } else { "Deny" };
             let message = format!(
                 "{kind} pattern \"{}\" contains nested quantifiers and may cause catastrophic backtracking",
                 refused.name
@@ -94,7 +99,7 @@ impl PiiClaim {
         let invalid = |pattern: &&PiiPattern| {
             pattern.compiled().is_err_and(|error| error.kind != PatternErrorKind::Untranslatable)
         };
-        match ordered().find(invalid) {
+        match self.patterns.iter().find(invalid) {
             Some(pattern) => {
                 let reason = pattern.compiled().err().map(ToString::to_string).unwrap_or_default();
                 Err(Why::Error(format!("pattern \"{}\": {reason}", pattern.name))).at(pattern.at.clone())
@@ -126,10 +131,7 @@ impl PiiClaim {
         };
         let shown = |(pattern, it): &(&PiiPattern, EcmaMatch)| format!("{}={}", pattern.name, redacted(&it.text));
         let listed: Vec<String> = found.iter().map(shown).collect();
-        let noted = |(pattern, it): &(&PiiPattern, EcmaMatch)| match it.text.as_str() {
-            "" => format!("line {}: {} matches without a character", it.line, pattern.name),
-            text => format!("line {}: {}={}", it.line, pattern.name, redacted(text)),
-        };
+        let noted = |found: &(&PiiPattern, EcmaMatch)| format!("line {}: {}", found.1.line, shown(found));
         let mismatch = Mismatch::new(
             format!("Found {} PII match(es): {}", found.len(), listed.join(", ")),
             "no match",
@@ -145,11 +147,12 @@ impl PiiClaim {
 }
 
 impl PiiPattern {
-    /// Returns the matches in a text, at most `limit`.
+    /// Returns the matches in a text, at most `limit`. One without a character says nothing.
     fn search(&self, text: &Text<'_>, limit: usize) -> Seen<Found<Vec<EcmaMatch>>> {
         let named = |reason: &dyn std::fmt::Display| Why::unknown(format!("pattern \"{}\": {reason}", self.name));
         let compiled = self.compiled().map_err(|error| named(error))?;
-        text.matches(compiled, limit).search(|matches| (!matches.is_empty()).then(|| matches.clone()))
+        let counts = |text: &str| !text.is_empty() && self.detector.is_none_or(|detector| detector.accepts(text));
+        text.matches(compiled, limit, counts).search(|matches| (!matches.is_empty()).then(|| matches.clone()))
     }
 }
 

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use crate::{
     dialect::kindlm::lower::tests::lowered,
     document::Document,
-    evidence::{Capture, Evidence, Exit, Ran},
+    evidence::{Capture, Evidence, Exit, Ran, Usage},
     files::MemoryFiles,
     format::Dialect,
     judge::judge,
@@ -41,6 +41,7 @@ fn evidence(stdout: &str) -> Evidence {
             ..Ran::default()
         }),
         duration_ms: Some(12.5),
+        usage: Some(Usage { cost_usd: Some(0.001), ..Usage::default() }),
         ..Evidence::default()
     };
     Dialect::KINDLM.interpret(&mut evidence);
@@ -64,10 +65,13 @@ fn rows(expect: &str, evidence: &Evidence) -> String {
         let place = at.as_str().strip_prefix("/tests/0/expect").unwrap();
         let status = verdict.outcome.status();
         out.push_str(&format!("{} {place} {} {}", status.as_str(), verdict.kind, verdict.label));
+        let extreme = [("pass", 1.0), ("fail", 0.0)].into_iter().find(|(word, _)| *word == status.as_str());
+        if let Some(score) = verdict.score.filter(|score| extreme.is_none_or(|(_, extreme)| *score != extreme)) {
+            out.push_str(&format!(" ({score:.3})"));
+        }
         match &verdict.outcome {
-            Outcome::Pass => assert_eq!((verdict.code, verdict.score), (None, Some(1.0))),
+            Outcome::Pass => assert!(verdict.code.is_none() && verdict.score.is_some()),
             Outcome::Fail(mismatch) => {
-                assert_eq!(verdict.score, Some(0.0));
                 let code = verdict.code.unwrap().as_str();
                 out.push_str(&format!(
                     "\n  {code}: {}\n  - {}\n  + {}",
@@ -198,6 +202,133 @@ fn order_makes_all_entries_claims_about_positions() {
             lookup_order {"order_id":"12345","express":false}
         "#]],
     );
+}
+
+#[test]
+fn tools_are_called_in_the_order_of_the_list_with_any_other_calls_between() {
+    check(
+        "toolCallsOrdered: true\ntoolCalls: [{tool: lookup_order}, {tool: zebra, shouldNotCall: true}, {tool: lookup_order}]",
+        CALLS,
+        expect![[r#"
+            pass /toolCalls/0/tool tool_order Tool "lookup_order" called
+            pass /toolCalls/0/tool tool_order Tool "lookup_order" in order
+            pass /toolCalls/1/shouldNotCall tool_order Tool "zebra" not called
+            pass /toolCalls/2/tool tool_order Tool "lookup_order" called
+            pass /toolCalls/2/tool tool_order Tool "lookup_order" in order
+        "#]],
+    );
+    check(
+        "toolCallsOrdered: true\ntoolCalls: [{tool: refund}, {tool: zebra}, {tool: lookup_order}, {tool: refund}]",
+        CALLS,
+        expect![[r#"
+            pass /toolCalls/0/tool tool_order Tool "refund" called
+            pass /toolCalls/0/tool tool_order Tool "refund" in order
+            fail /toolCalls/1/tool tool_order Tool "zebra" called
+              TOOL_CALL_MISSING: Expected tool "zebra" to be called, but it was not
+              - a call to zebra
+              + lookup_order {"order_id":"1234","express":true}
+            refund {"n":0}
+            lookup_order {"order_id":"12345","express":false}
+            pass /toolCalls/2/tool tool_order Tool "lookup_order" called
+            pass /toolCalls/2/tool tool_order Tool "lookup_order" in order
+            pass /toolCalls/3/tool tool_order Tool "refund" called
+            fail /toolCalls/3/tool tool_order Tool "refund" in order
+              TOOL_CALL_ORDER_WRONG: Expected "refund" after "lookup_order", but found at position 1
+              - refund after lookup_order, which was called at position 2
+              + no call to refund after it
+              = note: refund was called at position 1
+        "#]],
+    );
+    check(
+        "toolCallsOrdered: true\ntoolCalls: [{tool: refund, order: 1}, {tool: refund}]",
+        CALLS,
+        expect![[r#"
+        pass /toolCalls/0/tool tool_order Tool "refund" called
+        pass /toolCalls/0/order tool_order Tool "refund" at position 1
+        pass /toolCalls/1/tool tool_order Tool "refund" called
+    "#]],
+    );
+    check("toolCallsOrdered: true", CALLS, expect![""]);
+}
+
+#[test]
+fn order_that_a_missing_or_unclear_call_could_change_is_unknown() {
+    const ORDERED: &str = "toolCallsOrdered: true\ntoolCalls: [{tool: refund}, {tool: lookup_order}, {tool: refund}]";
+    assert!(
+        rows(ORDERED, &cut(evidence(CALLS))).contains("unknown /toolCalls/2/tool tool_order Tool \"refund\" in order")
+    );
+    let unclear = format!("{}{CALLS}", r#"{"kindlm":"tool_call","name":"re\ufffdund"}"#.to_owned() + "\n");
+    assert!(
+        rows("toolCallsOrdered: true\ntoolCalls: [{tool: refund}, {tool: lookup_order}]", &evidence(&unclear))
+            .lines()
+            .all(|row| row.starts_with("pass"))
+    );
+    assert!(rows(ORDERED, &evidence(&unclear)).contains("unknown /toolCalls/2/tool"));
+}
+
+#[test]
+fn trajectory_compares_all_calls_with_the_reference() {
+    let reference =
+        "reference: [{tool: refund, args: {n: 0}}, {tool: lookup_order, args: {express: true, order_id: \"1234\"}}]";
+    check(
+        &format!("trajectory: {{{reference}, precision: {{}}, recall: {{}}, exactMatch: true}}"),
+        CALLS,
+        expect![[r#"
+        fail /trajectory/precision trajectory_precision Trajectory precision >= 1 (0.667)
+          TRAJECTORY_PRECISION_LOW: precision 0.667 < 1 (pred=3, matched=2)
+          - a precision of at least 1
+          + 0.667
+          = note: unexpected call: lookup_order::{"express":false,"order_id":"12345"}
+        pass /trajectory/recall trajectory_recall Trajectory recall >= 1
+        fail /trajectory/exactMatch trajectory_exact_match Trajectory exact match (ordered)
+          TRAJECTORY_EXACT_MISMATCH: predicted=[lookup_order::{"express":true,"order_id":"1234"}, refund::{"n":0}, lookup_order::{"express":false,"order_id":"12345"}] reference=[refund::{"n":0}, lookup_order::{"express":true,"order_id":"1234"}]
+          - refund::{"n":0}
+        lookup_order::{"express":true,"order_id":"1234"}
+          + lookup_order::{"express":true,"order_id":"1234"}
+        refund::{"n":0}
+        lookup_order::{"express":false,"order_id":"12345"}
+          = note: unexpected call: lookup_order::{"express":false,"order_id":"12345"}
+    "#]],
+    );
+    check(
+        &format!("trajectory: {{{reference}, precision: {{minScore: 0.6}}, exactMatch: true, ordered: false}}"),
+        &CALLS.lines().take(2).map(|line| format!("{line}\n")).collect::<String>(),
+        expect![[r#"
+            pass /trajectory/precision trajectory_precision Trajectory precision >= 0.6
+            pass /trajectory/exactMatch trajectory_exact_match Trajectory exact match (any order)
+        "#]],
+    );
+    check(
+        "trajectory: {reference: [{tool: refund}, {tool: refund}, {tool: zebra}], recall: {minScore: 0.5}, matchArgs: false}",
+        CALLS,
+        expect![[r#"
+            fail /trajectory/recall trajectory_recall Trajectory recall >= 0.5 (0.333)
+              TRAJECTORY_RECALL_LOW: recall 0.333 < 0.5 (ref=3, matched=1)
+              - a recall of at least 0.5
+              + 0.333
+              = note: missing call: refund
+              = note: missing call: zebra
+        "#]],
+    );
+    check(
+        "trajectory: {reference: [{tool: refund}], precision: {minScore: 0.1}}",
+        "no calls",
+        expect![[r#"
+        fail /trajectory/precision trajectory_precision Trajectory precision >= 0.1
+          TRAJECTORY_PRECISION_LOW: precision 0.000 < 0.1 (pred=0, matched=0)
+          - a precision of at least 0.1
+          + 0.000
+    "#]],
+    );
+}
+
+#[test]
+fn trajectory_is_unknown_unless_every_call_is_known() {
+    const CLAIM: &str = "trajectory: {reference: [{tool: refund}], recall: {}, matchArgs: false}";
+    assert!(rows(CLAIM, &evidence(CALLS)).starts_with("pass"));
+    assert!(rows(CLAIM, &cut(evidence(CALLS))).starts_with("unknown"));
+    let unreadable = format!("info: {CALLS}");
+    assert!(rows(CLAIM, &evidence(&unreadable)).starts_with("unknown"));
 }
 
 #[test]
@@ -360,12 +491,8 @@ fn personal_data() {
         "guardrails: {pii: {denyPatterns: [\"^(?!ok)\", zz]}}",
         "not ok",
         expect![[r#"
-        fail /guardrails/pii/denyPatterns/0 pii No PII detected
-          PII_DETECTED: Found 1 PII match(es): pii-pattern-1=
-          - no match
-          + pii-pattern-1=
-          = note: line 1: pii-pattern-1 matches without a character
-    "#]],
+            pass /guardrails/pii pii No PII detected
+        "#]],
     );
     check(
         "guardrails: {pii: {denyPatterns: [\"^(?!ok)\"]}}",
@@ -388,7 +515,31 @@ fn personal_data() {
               @  1 more found by this pattern
         "#]],
     );
-    check("guardrails: {pii: {enabled: false}}", "a@b.co", expect![""]);
+    check("guardrails: {pii: {enabled: false, detectors: [email]}}", "a@b.co", expect![""]);
+    check(
+        "guardrails: {pii: {detectors: [email, credit_card], denyPatterns: [\"(a+)+\"], customPatterns: [{name: c, pattern: CARD}]}}",
+        "Card 4111 1111 1111 1111, or 4111 1111 1111 1112, of a@b.co and A@B.C",
+        expect![[r#"
+            fail /guardrails/pii/detectors/0 pii No PII detected
+              PII_DETECTED: Found 3 PII match(es): email=a@**co, credit_card=41***************11, c=****
+              - no match
+              + email=a@**co
+            credit_card=41***************11
+            c=****
+              = note: line 1: email=a@**co
+              = note: line 1: credit_card=41***************11
+              = note: line 1: c=****
+              @ /detectors/1 1 more found by this pattern
+              @ /customPatterns/0/pattern 1 more found by this pattern
+        "#]],
+    );
+    check(
+        "guardrails: {pii: {detectors: []}}",
+        "a@b.co",
+        expect![[r#"
+        pass /guardrails/pii pii No PII detected
+    "#]],
+    );
 }
 
 #[test]
@@ -397,25 +548,25 @@ fn patterns_that_cannot_be_used_never_pass() {
         "guardrails: {pii: {denyPatterns: [\"(a+)+\"], customPatterns: [{name: c, pattern: \"(b*)*\"}]}}",
         "x",
         expect![[r#"
-        fail /guardrails/pii/customPatterns/0/pattern pii No PII detected
-          INVALID_PATTERN: Custom pattern "c" contains nested quantifiers and may cause catastrophic backtracking
-          - a pattern without nested quantifiers
-          + (b*)*
-    "#]],
+            fail /guardrails/pii/denyPatterns/0 pii No PII detected
+              INVALID_PATTERN: Deny pattern "pii-pattern-1" contains nested quantifiers and may cause catastrophic backtracking
+              - a pattern without nested quantifiers
+              + (a+)+
+        "#]],
     );
     check(
         "guardrails: {pii: {denyPatterns: [\"(\"]}}",
         "x",
         expect![[r#"
-        error /guardrails/pii/denyPatterns/0 pii No PII detected
-          pattern "pii-pattern-1": unclosed `(`
-    "#]],
+            error /guardrails/pii/denyPatterns/0 pii No PII detected (0.000)
+              pattern "pii-pattern-1": unclosed `(`
+        "#]],
     );
     check(
         "guardrails: {pii: {denyPatterns: [\"(?i:x)\"]}}",
         "y",
         expect![[r#"
-            error /guardrails/pii/denyPatterns/0 pii No PII detected
+            error /guardrails/pii/denyPatterns/0 pii No PII detected (0.000)
               pattern "pii-pattern-1": only newer versions of ECMAScript support flags for a group, such as `(?i:a)`
         "#]],
     );
@@ -463,14 +614,26 @@ fn bounds_and_what_is_not_supported() {
               PROVIDER_TIMEOUT: Latency 12.5ms exceeds max 12ms
               - at most 12 ms
               + 12.5 ms
-            pass /cost/maxUsd cost Cost <= $0.000001
+            fail /cost/maxUsd cost Cost <= $0.000001
+              BUDGET_EXCEEDED: Cost $0.0010 exceeds max $0.000001
+              - at most $0.000001
+              + $0.001
         "#]],
     );
     check("baseline: {}", "x", expect![""]);
+    let unknown = Evidence { usage: None, ..evidence("x") };
+    let expected = expect![[r#"
+        fail /cost/maxUsd cost Cost <= $0.5
+          COST_UNKNOWN: Cost is unknown, so the $0.5 budget cannot be enforced
+          - at most $0.5
+          + an unknown cost
+          = help: use a model whose price is known, or remove `cost`
+    "#]];
+    expected.assert_eq(&rows("cost: {maxUsd: 0.5}", &unknown));
 }
 
 /// One claim of every kind, each of which passes on [`PASSING`].
-const EVERY_KIND: [&str; 13] = [
+const EVERY_KIND: [&str; 16] = [
     "toolCalls: [{tool: refund}]",
     "toolCalls: [{tool: zebra, shouldNotCall: true}]",
     "toolCalls: [{tool: refund, argsMatch: {n: 1}}]",
@@ -480,7 +643,10 @@ const EVERY_KIND: [&str; 13] = [
     "output: {contains: [done]}",
     "output: {notContains: [mars]}",
     "output: {maxLength: 1000}",
+    "toolCallsOrdered: true\ntoolCalls: [{tool: refund}]",
+    "trajectory: {reference: [{tool: refund, args: {n: 1}}], precision: {}, recall: {}, exactMatch: true}",
     "guardrails: {pii: {}}",
+    "guardrails: {pii: {detectors: [iban, email]}}",
     "guardrails: {keywords: {deny: [mars], allow: [done]}}",
     "latency: {maxMs: 1000}",
     "cost: {maxUsd: 1}",
@@ -516,7 +682,8 @@ fn what_the_missing_part_could_decide_is_unknown() {
         let certain = decided.contains(&expect)
             || expect.contains("argsMatch")
             || expect.contains("argsSchema")
-            || expect.contains("order");
+            || expect.contains("order:")
+            || expect.contains("toolCallsOrdered");
         assert_eq!(status, if certain { Status::Pass } else { Status::Unknown }, "{expect}");
     }
     for (expect, status) in [
@@ -584,8 +751,8 @@ fn only_what_was_seen_passes_on_damaged_output() {
             Dialect::KINDLM.interpret(&mut damaged);
             let is_any = |parts: &[&str]| parts.iter().any(|part| expect.contains(part));
             let passes = match name {
-                "no end" => is_any(&["output: {contains", "tool: refund"]),
-                "cut" => is_any(&["output: {contains", "tool: refund", "cost"]),
+                "no end" => is_any(&["output: {contains", "toolCalls: [{tool: refund"]),
+                "cut" => is_any(&["output: {contains", "toolCalls: [{tool: refund", "cost"]),
                 // The time does not depend on what the output contains, nor a call on the text.
                 "not UTF-8" => !is_any(&["notContains", "guardrails"]),
                 _ => is_any(&["latency", "cost"]),

@@ -26,21 +26,26 @@ use crate::{
 pub(crate) struct ToolCallClaim {
     pub expect: ToolCallExpect,
     pub args_schema: Option<SchemaFile>,
-    /// Whether an entry of the list has `order`: if so, KindLM judges all of them as one claim about order.
-    pub ordered: bool,
+    pub order: Order,
+}
+
+/// Order of the calls in a list of expectations. KindLM judges a list with an order as one claim about order.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Order {
+    Any,
+    /// An item has a position.
+    Positions,
+    /// The calls that come before, as far as they are expected.
+    After(Vec<String>),
 }
 
 /// Maximum number of calls to list.
-const MAX_LISTED: usize = 50;
+pub(super) const MAX_LISTED: usize = 50;
 
 impl Check for ToolCallClaim {
     fn check(&self, act: Act<'_>) -> Vec<Verdict> {
         let tool = &self.expect.tool.0;
-        let calls = act.output().map(|output| {
-            let seen = output.so_far();
-            let unread = if seen.replies.is_empty() { unread_call(&seen.text) } else { None };
-            output.map(|output| &output.tool_calls[..]).with_gap(unread)
-        });
+        let calls = calls(act);
         if self.expect.should_not_call {
             let kind = self.row_kind(FailureCode::ToolCallUnexpected);
             return vec![verdict(kind, "shouldNotCall", format!("Tool \"{tool}\" not called"), self.not_called(calls))];
@@ -67,12 +72,26 @@ impl Check for ToolCallClaim {
             let label = format!("Tool \"{tool}\" at position {position}");
             verdicts.push(verdict(kind, "order", label, self.position(position, &calls)));
         }
+        if let Order::After(before) = &self.order {
+            let kind = self.row_kind(FailureCode::ToolCallOrderWrong);
+            verdicts.push(verdict(kind, "tool", format!("Tool \"{tool}\" in order"), self.sequence(before, &calls)));
+        }
         verdicts
     }
 
     fn texts(&self) -> Vec<String> {
         texts_of(&serde_json::to_value(&self.expect).unwrap_or_default())
     }
+}
+
+pub(super) type Calls<'e> = Observed<&'e [ToolCall]>;
+
+pub(super) fn calls(act: Act<'_>) -> Seen<Calls<'_>> {
+    act.output().map(|output| {
+        let seen = output.so_far();
+        let unread = if seen.replies.is_empty() { unread_call(&seen.text) } else { None };
+        output.map(|output| &output.tool_calls[..]).with_gap(unread)
+    })
 }
 
 /// Returns why calls may be missing: a line of the text mentions one, but KindLM cannot read it. It may be in UTF-16,
@@ -88,14 +107,12 @@ fn unread_call(text: &str) -> Option<Why> {
     })
 }
 
-type Calls<'e> = Observed<&'e [ToolCall]>;
-
 impl ToolCallClaim {
     fn row_kind(&self, code: FailureCode) -> (&'static str, FailureCode) {
-        let kind = match (self.ordered, self.expect.should_not_call) {
-            (true, _) => "tool_order",
-            (false, true) => "tool_not_called",
-            (false, false) => "tool_called",
+        let kind = match (&self.order, self.expect.should_not_call) {
+            (Order::Positions | Order::After(_), _) => "tool_order",
+            (Order::Any, true) => "tool_not_called",
+            (Order::Any, false) => "tool_called",
         };
         (kind, code)
     }
@@ -131,10 +148,9 @@ impl ToolCallClaim {
     fn missing(&self, calls: &[ToolCall]) -> Mismatch {
         let tool = &self.expect.tool.0;
         let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
-        let message = if self.ordered {
-            format!("Expected tool \"{tool}\" to be called, but it was not")
-        } else {
-            format!("Expected tool \"{tool}\" to be called, but got: [{}]", names.join(", "))
+        let message = match self.order {
+            Order::Any => format!("Expected tool \"{tool}\" to be called, but got: [{}]", names.join(", ")),
+            Order::Positions | Order::After(_) => format!("Expected tool \"{tool}\" to be called, but it was not"),
         };
         let (mut notes, mut help) = (Vec::new(), Vec::new());
         if let Some(near) = nearest(tool, calls) {
@@ -242,11 +258,7 @@ impl ToolCallClaim {
             },
             None => calls.complete()?.1,
         };
-        let places: Vec<usize> =
-            calls.so_far().iter().enumerate().filter(|(_, call)| call.name == *tool).map(|(index, _)| index).collect();
-        let first = places.first().copied().unwrap_or_default();
-        let positions = if places.len() == 1 { "position" } else { "positions" };
-        let listed: Vec<String> = places.iter().take(MAX_LISTED).map(usize::to_string).collect();
+        let (first, note) = self.positions(calls);
         let mismatch = Mismatch::new(
             format!("Expected \"{tool}\" at position {position}, but found at position {first}"),
             format!("{tool} at position {position}"),
@@ -255,9 +267,56 @@ impl ToolCallClaim {
                 None => format!("{} in total", plural(calls.so_far().len(), "call")),
             },
         )
-        .notes(vec![format!("{tool} was called at {positions} {}", listed.join(", "))]);
+        .notes([note]);
         Ok(Row::fail("", proof, mismatch))
     }
+
+    /// Returns the position of the first call to the tool, and a note that lists all positions.
+    fn positions(&self, calls: &Calls<'_>) -> (usize, String) {
+        let tool = &self.expect.tool.0;
+        let of_tool = calls.so_far().iter().enumerate().filter(|(_, call)| call.name == *tool);
+        let places: Vec<usize> = of_tool.map(|(index, _)| index).collect();
+        let positions = if places.len() == 1 { "position" } else { "positions" };
+        let listed: Vec<String> = places.iter().take(MAX_LISTED).map(usize::to_string).collect();
+        let note = format!("{tool} was called at {positions} {}", listed.join(", "));
+        (places.first().copied().unwrap_or_default(), note)
+    }
+
+    /// Judges that a call to the tool comes after those before it. A call that is missing there has its own row.
+    fn sequence(&self, before: &[String], calls: &Calls<'_>) -> Judged {
+        let tool = &self.expect.tool.0;
+        let mut last: Option<(&str, usize)> = None;
+        let mut misses_one = false;
+        for earlier in before {
+            match next_call(calls, earlier, last) {
+                Some(position) => last = Some((earlier, position)),
+                None => misses_one = true,
+            }
+        }
+        let next = next_call(calls, tool, last);
+        let unclear = calls.so_far().iter().find_map(|call| self.is_of_tool(call).err());
+        let seen = calls.clone().with_gap(unclear);
+        let proof = match seen.search(|_| next.filter(|_| !misses_one))? {
+            Found::Yes(_, proof) => return Ok(Row::pass("", proof)),
+            Found::No(proof) => proof,
+        };
+        let Some((earlier, position)) = last.filter(|_| next.is_none()) else { return Ok(Row::pass("", proof)) };
+        let (first, note) = self.positions(calls);
+        let mismatch = Mismatch::new(
+            format!("Expected \"{tool}\" after \"{earlier}\", but found at position {first}"),
+            format!("{tool} after {earlier}, which was called at position {position}"),
+            format!("no call to {tool} after it"),
+        )
+        .notes([note]);
+        Ok(Row::fail("", proof, mismatch))
+    }
+}
+
+/// Returns the position of the first call to a tool after the previous one.
+fn next_call(calls: &Calls<'_>, tool: &str, last: Option<(&str, usize)>) -> Option<usize> {
+    let start = last.map_or(0, |(_, position)| position + 1);
+    let found = calls.so_far()[start..].iter().position(|call| call.name == tool)?;
+    Some(start + found)
 }
 
 /// Returns the arguments as members: for a list, the indices and the length are keys.

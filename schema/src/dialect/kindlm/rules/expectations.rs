@@ -1,7 +1,6 @@
 //! Expectations of a test: texts that exclude each other, and expectations that always hold or are never checked.
 
 use crate::{
-    dialect::kindlm::facts::expects,
     finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Severity},
@@ -17,20 +16,18 @@ const ONE_OF_TWO: &str = "remove one of the two";
 /// Default maximum number of replies of a test.
 const MAX_TURNS: f64 = 10.0;
 
-pub(crate) fn check(test: &LintNode<'_>, report: &mut Report) {
+pub(crate) fn check(test: &LintNode<'_>, turns: &[LintNode<'_>], expects: &[LintNode<'_>], report: &mut Report) {
     // A command has its own tools and replies.
     let asks_model = test.get("prompt").is_some() && test.get("command").is_none();
-    let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
     let vars = test.get("vars").map(|vars| vars.entries()).unwrap_or_default();
-    let expects: Vec<LintNode<'_>> = expects(test, &turns).collect();
-    for expect in &expects {
+    for expect in expects {
         check_texts(expect, report);
         if !vars.is_empty() {
             check_placeholders(expect, &vars, report);
         }
     }
-    tool_calls::check(test, asks_model, &expects, report);
-    if let Some(expect) = test.get("expect").filter(|_| are_idle(&expects)) {
+    tool_calls::check(test, asks_model, expects, report);
+    if let Some(expect) = test.get("expect").filter(|_| are_idle(expects)) {
         let help = "add an expectation about what must happen, such as `contains`";
         // A model answers in most cases, and a test may only be about what it must not say.
         report.push(if asks_model {
@@ -117,7 +114,7 @@ fn are_idle(expects: &[LintNode<'_>]) -> bool {
                 forbids_something |= !part.is_empty();
                 return part.is_list() && part.items().iter().all(tool_calls::is_forbidden);
             }
-            "latency" | "cost" => return true,
+            "latency" | "cost" | "toolCallsOrdered" => return true,
             _ => return false,
         };
         forbids_something |= forbids;

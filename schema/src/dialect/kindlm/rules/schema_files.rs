@@ -20,19 +20,13 @@ pub(crate) const NEW: Template = Template::File(|_| include_str!("../new_file/sc
 /// What is said of a valid schema file: its draft, and the formats that are not checked.
 type SchemaFacts = (&'static str, Vec<String>);
 
-/// Checks `schemaFile` and every `argsSchema` of a test. Those of turns are never read.
-pub(crate) fn check(test: &LintNode<'_>, files: &dyn Files, report: &mut Report) {
-    let Some(expect) = test.get("expect") else { return };
-    if let Some(file) = expect.find(&["output", "schemaFile"]) {
-        check_path(&file, files, report);
-    }
-    let calls = expect.get("toolCalls").map(|calls| calls.items()).unwrap_or_default();
-    for file in calls.iter().filter_map(|call| call.get("argsSchema")) {
-        check_path(&file, files, report);
-        if file.text().is_some_and(|path| !path.is_empty()) {
-            let words = MessageParts::new("KindLM fails every `argsSchema` expectation with an internal error")
-                .note("speclens checks the arguments");
-            report.push(file.head_problem(Code::UpstreamDiffers, words));
+/// Checks `schemaFile` and every `argsSchema` of a test and its replies.
+pub(crate) fn check(expects: &[LintNode<'_>], files: &dyn Files, report: &mut Report) {
+    for expect in expects {
+        let calls = expect.get("toolCalls").map(|calls| calls.items()).unwrap_or_default();
+        let schemas = calls.iter().filter_map(|call| call.get("argsSchema"));
+        for file in expect.find(&["output", "schemaFile"]).into_iter().chain(schemas) {
+            check_path(&file, files, report);
         }
     }
 }

@@ -192,6 +192,10 @@ fn check_models(suite: &Suite<'_, '_>, report: &mut Report) {
         return;
     }
     let first = || models.first().filter(|_| suite.judge.is_some() || !any);
+    let redteam = |path| suite.root.find(path).and_then(|model| model.text());
+    used.extend(
+        [&["redteam", "target", "model"], &["redteam", "judge", "model"]].into_iter().filter_map(|it| redteam(it)),
+    );
     used.extend(judge.or_else(|| first().map(|(first, _)| first.as_str())));
     let words = |name: &str| MessageParts::new(format!("no test uses the model `{name}`"));
     report_unused(&models, &used, LintNode::absence, words, report);
@@ -231,8 +235,11 @@ fn check_gates(suite: &Suite<'_, '_>, report: &mut Report) {
             "deterministicPassRate" if !has(suite.tests, About::PlainClaims) => {
                 "every expectation is a `judge` or a `baseline`"
             }
-            "costMaxUsd" if !judged && !drifts && !has(suite.tests, About::Paid) => {
-                "every test is a command, whose cost counts as 0"
+            "costMaxUsd" if has(suite.tests, About::Command) => {
+                let words = MessageParts::new(format!("the gate `{name}` cannot pass"));
+                let words = words.note("the cost of a command is unknown").help("remove it");
+                report.push(gate.problem(Code::Contradiction, words));
+                continue;
             }
             _ => continue,
         };

@@ -24,15 +24,18 @@ struct Call<'d> {
     name: &'d str,
     tool: LintNode<'d>,
     node: LintNode<'d>,
+    args: Option<LintNode<'d>>,
     is_forbidden: bool,
 }
 
 impl<'d> Call<'d> {
-    fn of(expect: &LintNode<'d>) -> Vec<Call<'d>> {
-        let calls = expect.get("toolCalls").map(|calls| calls.items()).unwrap_or_default();
+    /// Returns the calls in a list at a place of an `expect`, with their arguments in `args`.
+    fn listed(expect: &LintNode<'d>, list: &[&str], args: &str) -> Vec<Call<'d>> {
+        let calls = expect.find(list).map(|calls| calls.items()).unwrap_or_default();
         let named = calls.into_iter().filter_map(|node| {
             let tool = node.get("tool")?;
-            Some(Call { name: tool.text()?, tool, is_forbidden: is_forbidden(&node), node })
+            let (args, is_forbidden) = (node.get(args), is_forbidden(&node));
+            Some(Call { name: tool.text()?, tool, node, args, is_forbidden })
         });
         named.collect()
     }
@@ -43,9 +46,11 @@ pub(super) fn is_forbidden(call: &LintNode<'_>) -> bool {
 }
 
 pub(super) fn check(test: &LintNode<'_>, asks_model: bool, expects: &[LintNode<'_>], report: &mut Report) {
-    let calls: Vec<Vec<Call<'_>>> = expects.iter().map(Call::of).collect();
-    for calls in &calls {
-        check_calls(calls, report);
+    let calls = expects.iter().map(|expect| Call::listed(expect, &["toolCalls"], "argsMatch"));
+    let calls: Vec<Vec<Call<'_>>> = calls.collect();
+    for (calls, expect) in calls.iter().zip(expects) {
+        let is_sequence = expect.get("toolCallsOrdered").and_then(|ordered| ordered.bool()) == Some(true);
+        check_calls(calls, is_sequence, report);
     }
     let list = test.get("tools").filter(|tools| asks_model && tools.is_list());
     let tools: Vec<(&str, LintNode<'_>)> = list
@@ -59,12 +64,14 @@ pub(super) fn check(test: &LintNode<'_>, asks_model: bool, expects: &[LintNode<'
     }
     // If there are no tools, no call is unknown.
     if !tools.is_empty() {
-        check_names(&tools, calls.iter().flatten(), report);
+        let references = expects.iter().map(|expect| Call::listed(expect, &["trajectory", "reference"], "args"));
+        let references: Vec<Vec<Call<'_>>> = references.collect();
+        check_names(&tools, calls.iter().chain(&references).flatten(), report);
     }
 }
 
 /// Reports calls that are expected twice, or both expected and forbidden, and arguments that only `-0` equals.
-fn check_calls(calls: &[Call<'_>], report: &mut Report) {
+fn check_calls(calls: &[Call<'_>], is_sequence: bool, report: &mut Report) {
     const FIRST: &str = "first expected here";
     let mut called: HashMap<&str, &Call<'_>> = HashMap::new();
     let mut bare: HashMap<&str, &LintNode<'_>> = HashMap::new();
@@ -72,7 +79,7 @@ fn check_calls(calls: &[Call<'_>], report: &mut Report) {
     for call in calls.iter().filter(|call| !call.is_forbidden) {
         let name = call.name;
         called.entry(name).or_insert(call);
-        for (_, arg) in call.node.get("argsMatch").map(|args| args.entries()).unwrap_or_default() {
+        for (_, arg) in call.args.as_ref().map(|args| args.entries()).unwrap_or_default() {
             let is_negative = arg.node.text().is_some_and(|text| text.starts_with('-'));
             if is_negative && arg.number() == Some(0.0) {
                 let words = MessageParts::new("`-0` matches only an argument that is `-0`")
@@ -94,7 +101,8 @@ fn check_calls(calls: &[Call<'_>], report: &mut Report) {
                     .help("change one of the two"),
             };
             report.push(order.problem(Code::Collision, words).with(FIRST, first));
-        } else if ["argsMatch", "argsSchema"].iter().all(|key| call.node.get(key).is_none())
+        } else if !is_sequence
+            && ["argsMatch", "argsSchema"].iter().all(|key| call.node.get(key).is_none())
             && let Some(first) = bare.insert(name, &call.tool)
         {
             bare.insert(name, first);
@@ -155,10 +163,10 @@ fn check_names<'c, 'd: 'c>(
     // The first tool of a name answers every call.
     let known: HashMap<&str, &LintNode<'_>> = tools.iter().rev().map(|(name, tool)| (*name, tool)).collect();
     let mut search = Search::default();
-    for Call { name, tool, node, is_forbidden } in calls {
+    for Call { name, tool, args, is_forbidden, .. } in calls {
         if let Some(defined) = known.get(name) {
-            if let Some(args) = node.get("argsMatch") {
-                check_arguments(name, defined, &args, report);
+            if let Some(args) = args {
+                check_arguments(name, defined, args, report);
             }
             continue;
         }
