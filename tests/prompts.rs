@@ -11,7 +11,7 @@ use speclens_schema::check::json::text as text_of;
 
 use crate::{
     cases::{answer, our_rows},
-    loopback::{Loopback, Request},
+    loopback::{Answer, Loopback, Request},
     providers,
     support::{Done, Place, repository},
 };
@@ -247,4 +247,208 @@ fn original_rows(run: &Value, unit: &Value) -> Vec<Value> {
             json!([row["assertionType"], label, row["passed"], row["score"].as_f64(), row["failureCode"]])
         })
         .collect()
+}
+
+/// A suite with one test, whose model is at the address of the server.
+fn suite(server: &Loopback, provider: &str, test: &str) -> Place {
+    let url = server.url();
+    Place::with(&format!(
+        "kindlm: 1\nproject: p\nsuite: {{name: s}}\nproviders:\n  {provider}\nmodels:\n  - {{id: m, provider: {}, model: x}}\n\
+         prompts:\n  ask: {{user: 'hello {{{{who}}}}'}}\ndefaults: {{concurrency: 1}}\ntests:\n  - name: t\n    prompt: ask\n    vars: {{who: Ann}}\n{test}",
+        provider.split(':').next().unwrap()
+    ).replace("URL", &url))
+}
+
+const OPEN_AI: &str = "openai: {apiKeyEnv: PROMPT_TEST_KEY, baseUrl: 'URL/openai/v1'}";
+const KEY: &str = "planted-key-0815";
+
+fn run(place: &Place) -> Value {
+    let arguments = ["run", "--report", "json", "--set", "report.evidence=true"];
+    place.run_with(&[("PROMPT_TEST_KEY", KEY)], &arguments).json()["suites"][0]["cases"][0]["runs"][0].clone()
+}
+
+#[test]
+fn conversation_that_breaks_off_is_an_error_and_keeps_its_turns() {
+    let script = json!({ "responses": [
+        { "text": "one", "toolCalls": [{ "id": "c", "name": "f", "arguments": {} }] },
+        { "status": 400, "message": format!("no such thing as {KEY}") },
+    ] });
+    let server = providers::playing(&script);
+    let place = suite(
+        &server,
+        OPEN_AI,
+        "    tools: [{name: f, defaultResponse: 1}]\n    expect: {output: {notContains: [x]}}\n",
+    );
+    let run = run(&place);
+    assert_eq!((&run["status"], &run["verdicts"]), (&json!("error"), &json!([])));
+    assert_eq!(run["evidence"]["turns"][0]["text"], "one");
+    let message = run["error"]["message"].as_str().unwrap();
+    assert!(message.contains("no such thing as ***") && !message.contains(KEY), "{message}");
+}
+
+#[test]
+fn model_that_repeats_one_call_for_ever_is_stopped() {
+    let script = json!({ "responses": [{ "text": "", "toolCalls": [{ "id": "c", "name": "f", "arguments": {} }] }] });
+    let server = providers::playing(&script);
+    let place = suite(
+        &server,
+        OPEN_AI,
+        "    maxTurns: 3\n    tools: [{name: f}]\n    expect: {toolCalls: [{tool: f}, {tool: g, shouldNotCall: true}]}\n",
+    );
+    let run = run(&place);
+    assert_eq!(server.requests().len(), 3);
+    let outcomes: Vec<&str> =
+        run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].as_str().unwrap()).collect();
+    // The last reply is empty, so nothing follows from what is not in it.
+    assert_eq!(outcomes, ["fail", "pass", "unknown"]);
+}
+
+#[test]
+fn empty_reply_proves_nothing() {
+    let server = providers::playing(&json!({ "responses": [{ "text": " " }] }));
+    let place =
+        suite(&server, OPEN_AI, "    expect: {output: {notContains: [x], maxLength: 9}, guardrails: {pii: {}}}\n");
+    let run = run(&place);
+    let outcomes = run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].clone());
+    assert!(outcomes.into_iter().all(|outcome| outcome == "unknown"), "{run}");
+}
+
+#[test]
+fn keys_are_in_no_file() {
+    let echo = json!({ "responses": [
+        { "text": format!("your key is {KEY}"), "toolCalls": [{ "id": "c", "name": "f", "arguments": { "key": KEY } }] },
+        { "text": format!("again: {KEY}") },
+    ] });
+    let server = providers::playing(&echo);
+    let place = suite(
+        &server,
+        OPEN_AI,
+        "    tools: [{name: f, defaultResponse: 1}]\n    expect:\n      output: {notContains: [again]}\n      toolCalls: [{tool: f, argsMatch: {key: abc}}]\n",
+    );
+    let run = run(&place);
+    assert!(!run.to_string().contains(KEY));
+    for file in place.recordings().iter().chain(&place.texts()) {
+        assert!(!fs::read_to_string(file).unwrap().contains(KEY), "{}", file.display());
+    }
+    let outcomes: Vec<&str> =
+        run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].as_str().unwrap()).collect();
+    assert_eq!(outcomes, ["pass", "unknown", "fail"], "the hidden argument might have been `abc`");
+}
+
+#[test]
+fn changed_prompt_is_stale_and_a_changed_expectation_is_judged_again() {
+    let server = providers::playing(&json!({ "responses": [{ "text": "good" }] }));
+    let place = suite(&server, OPEN_AI, "    expect: {output: {contains: [good]}}\n");
+    assert_eq!(run(&place)["status"], "pass");
+    let recorded = |place: &Place| {
+        let report = place.run_with(&[("PROMPT_TEST_KEY", KEY)], &["run", "--recorded", "--report", "json"]).json();
+        report["suites"][0]["cases"][0]["runs"][0].clone()
+    };
+    let text = place.read("kindlm.yaml");
+    place.write("kindlm.yaml", text.replace("contains: [good]", "contains: [bad]"));
+    assert_eq!(recorded(&place)["status"], "fail");
+    place.write("kindlm.yaml", text.replace("hello", "goodbye"));
+    let stale = recorded(&place);
+    assert_eq!(stale["error"]["kind"], "stale");
+    assert!(stale["error"]["message"].as_str().unwrap().contains("the prompt changed"), "{stale}");
+    place.write("kindlm.yaml", text.replace("model: x", "model: y"));
+    assert!(recorded(&place)["error"]["message"].as_str().unwrap().contains("the model changed"));
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn server_that_speaks_mcp_is_asked_in_its_protocol() {
+    let server = Loopback::acting(|request| {
+        let answer = |body: Value| {
+            let event = format!("event: message\r\ndata: {body}\r\n\r\n");
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nmcp-session-id: s-1\r\n";
+            Answer::Bytes(format!("{head}content-length: {}\r\n\r\n{event}", event.len()))
+        };
+        let id = &request.body["id"];
+        match request.body["method"].as_str() {
+            Some("initialize") => {
+                answer(json!({ "jsonrpc": "2.0", "id": id, "result": { "protocolVersion": "2025-03-26" } }))
+            }
+            Some("notifications/initialized") => Answer::Reply(202, String::new()),
+            Some("tools/call") => {
+                assert!(request.headers.contains("mcp-session-id: s-1"), "{}", request.headers);
+                let said = request.body["params"]["arguments"]["messages"][0]["content"].as_str().unwrap();
+                let result = json!({ "content": [{ "type": "text", "text": format!("heard {said}") }] });
+                answer(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+            }
+            _ => Answer::Reply(400, json!({ "jsonrpc": "2.0", "error": { "message": "not JSON-RPC" } }).to_string()),
+        }
+    });
+    let place = suite(
+        &server,
+        "mcp: {serverUrl: 'URL/mcp', toolName: chat}",
+        "    expect: {output: {contains: [heard hello ann]}}\n",
+    );
+    let run = run(&place);
+    assert_eq!(run["status"], "pass", "{run}");
+}
+
+#[test]
+fn baseline_of_another_suite_is_an_error() {
+    let server = providers::playing(&json!({ "responses": [{ "text": "good" }] }));
+    let place = suite(&server, OPEN_AI, "    expect: {baseline: {drift: {method: field-diff, fields: [a]}}}\n");
+    place
+        .write(".kindlm/baselines/s.json", r#"{"version": "1", "suiteName": "other", "createdAt": "", "results": {}}"#);
+    let verdict = run(&place)["verdicts"][0].clone();
+    assert_eq!(verdict["outcome"], "error");
+    assert!(verdict["message"].as_str().unwrap().contains("belongs to the suite `other`"), "{verdict}");
+}
+
+#[test]
+fn baseline_is_set_shown_compared_and_listed() {
+    let server = providers::playing(&json!({ "responses": [{ "text": "good" }] }));
+    let place = suite(&server, OPEN_AI, "    expect: {output: {contains: [good]}}\n");
+    let baseline = |arguments: &[&str]| {
+        let all = [&["baseline"], arguments].concat();
+        place.run_with(&[("PROMPT_TEST_KEY", KEY), ("SPECLENS_NOW", "2026-05-14T12:00:00Z")], &all)
+    };
+    assert_eq!((baseline(&["show"]).code, baseline(&["list"]).code), (Some(1), Some(1)));
+    assert_eq!(baseline(&["set"]).code, Some(0));
+    let latest: Value = serde_json::from_str(&place.read(".kindlm/baselines/s-latest.json")).unwrap();
+    let name = latest["latestFile"].as_str().unwrap();
+    assert!(name.starts_with("s-20260514120000-"), "{name}");
+    let stored: Value = serde_json::from_str(&place.read(&format!(".kindlm/baselines/{name}"))).unwrap();
+    assert_eq!(stored["results"]["t::m"]["outputText"], "good");
+    assert!(baseline(&["list"]).stdout.starts_with(&format!("* .kindlm/baselines/{name}")));
+    let same = baseline(&["compare"]);
+    assert_eq!((same.code, same.stdout.as_str()), (Some(0), "unchanged    t::m: 100 % → 100 %\n"));
+    let text = place.read("kindlm.yaml");
+    place.write("kindlm.yaml", text.replace("[good]", "[bad]"));
+    let worse = baseline(&["compare"]);
+    assert_eq!(worse.code, Some(1));
+    assert_eq!(worse.stdout, "regression   t::m: 100 % → 0 %; new failures: CONTAINS_FAILED\n");
+    assert_eq!(baseline(&["set"]).code, Some(1), "no test passed");
+}
+
+#[test]
+fn documentation_names_gates_tests_and_hashes() {
+    let server = providers::playing(&json!({ "responses": [{ "text": "good" }] }));
+    let place = suite(
+        &server,
+        OPEN_AI,
+        "    expect: {output: {contains: [good]}}\ncompliance: {metadata: {systemName: Helper, riskLevel: high}}\n",
+    );
+    let done = place.run_with(
+        &[("PROMPT_TEST_KEY", KEY), ("SPECLENS_NOW", "2026-05-14T12:00:00Z")],
+        &["run", "--report", "compliance", "--report", "compliance=report.json"],
+    );
+    assert_eq!(done.code, Some(0));
+    for part in [
+        "- system: Helper\n",
+        "- risk level: high\n",
+        "| t | pass | 1 |\n",
+        "- pass: PII failures 0 within limit 0\n",
+        "\nVerdict: pass\n",
+    ] {
+        assert!(done.stdout.contains(part), "{part}: {}", done.stdout);
+    }
+    let report: Value = serde_json::from_str(&place.read("report.json")).unwrap();
+    let suite = &report["suites"][0];
+    assert_eq!((&suite["system"]["risk_level"], &suite["verdict"]), (&json!("high"), &json!("pass")));
+    assert!(done.stdout.contains(suite["sha256"]["evidence"].as_str().unwrap()));
 }

@@ -2,6 +2,7 @@
 
 mod failure;
 pub mod manual;
+mod mcp;
 mod network;
 mod price;
 mod provider;

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod clawspec;
+pub mod compliance;
 mod failures;
 mod finding;
 pub mod github;

@@ -153,7 +153,9 @@ pub fn from_evidence(
         CaseResult { case: index, status: run.status, runs: vec![run] }
     };
     let cases = suite.cases.iter().enumerate().filter(|(index, _)| chosen(*index)).map(judged);
-    summed_up(cases.collect(), no_gates())
+    let cases: Vec<CaseResult> = cases.collect();
+    let gates = gates(suite, &cases);
+    summed_up(cases, gates)
 }
 
 async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {

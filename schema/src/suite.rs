@@ -282,7 +282,12 @@ impl Suite {
             Traced::All => self.cases.iter().map(|case| Case::clone(case)).collect(),
             Traced::AboutTraces => self.cases.iter().filter_map(|case| needs_trace(case)).collect(),
         };
-        Some(Suite { cases: cases.into_iter().map(Arc::new).collect(), gates: Gates::default(), ..self.clone() })
+        // Where some claims are left out, the gates would measure the rest only.
+        let gates = match self.dialect.traced() {
+            Traced::All => self.gates.clone(),
+            Traced::None | Traced::AboutTraces => Gates::default(),
+        };
+        Some(Suite { cases: cases.into_iter().map(Arc::new).collect(), gates, ..self.clone() })
     }
 }
 

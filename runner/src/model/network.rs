@@ -13,7 +13,7 @@ use reqwest::{
 };
 use serde_json::Value;
 use speclens_schema::{
-    evidence::{RunError, RunErrorKind},
+    evidence::{RunError, RunErrorKind, Service},
     settings::{Api, Price},
 };
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use super::{
     Answering, Embedded, Model, Reply, Request,
     failure::{self, Failure, MAX_BYTES, RequestFacts},
-    price,
+    mcp, price,
     provider::{Key, Protocol, Target},
     wire::{self, Embedding},
 };
@@ -82,7 +82,7 @@ impl Network {
         let seed = RandomState::new().hash_one(&self.host);
         let (mut retries, mut waited) = (0, Duration::ZERO);
         loop {
-            let answer = self.exchange(url.clone(), body.to_owned()).await;
+            let answer = self.exchange(url, body).await;
             let failure = match answer.and_then(|body| read(&body).map_err(Failure::Unreadable)) {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
@@ -118,10 +118,24 @@ impl Network {
     }
 
     /// Sends a request once, and reads the answer as JSON.
-    async fn exchange(&self, url: Url, body: String) -> Result<Value, Failure> {
+    async fn exchange(&self, url: &Url, body: &str) -> Result<Value, Failure> {
         let _permit = self.request_limit.permit().await;
+        let answer = self.post(url, body).await;
+        let Protocol::Service(Service::Mcp(service)) = &self.target.protocol else { return answer };
+        if !mcp::speaks(&answer) {
+            return answer;
+        }
+        let arguments =
+            serde_json::from_str::<Value>(body).ok().and_then(|mut body| Some(body.get_mut("arguments")?.take()));
+        match mcp::call(&self.client, url, &service.tool, arguments.unwrap_or_default()).await? {
+            Some(result) => Ok(result),
+            None => answer,
+        }
+    }
+
+    async fn post(&self, url: &Url, body: &str) -> Result<Value, Failure> {
         let method = wire::method(&self.target.protocol).parse().unwrap_or(Method::POST);
-        let sent = self.client.request(method, url).body(body).send().await;
+        let sent = self.client.request(method, url.clone()).body(body.to_owned()).send().await;
         let mut response = sent.map_err(Failure::of_connection)?;
         let mut bytes = Vec::new();
         let is_whole = http::receive(&mut response, MAX_BYTES, &mut bytes).await.map_err(Failure::of_connection)?;

@@ -66,6 +66,10 @@ impl Format for KindLm {
         providers::MODELS
     }
 
+    fn chooses_models(&self) -> bool {
+        true
+    }
+
     fn templates(&self) -> &'static [&'static TemplateSyntax] {
         &[&template::VARS, &template::BODY]
     }

@@ -15,7 +15,7 @@ use speclens_runner::{
     clock::Clock,
     event::{AbsenceKind, CaseResult, SuiteResult},
     model::{Models, manual},
-    report::{SuiteReport, github, human, json, junit, sarif},
+    report::{SuiteReport, compliance, github, human, json, junit, sarif},
     run::{Mode, Options, planned},
 };
 use speclens_schema::{
@@ -93,8 +93,8 @@ pub(super) struct Args {
     /// Keep the temporary directories of tasks and print their paths
     #[arg(long, conflicts_with_all = ["recorded", "dry_run"])]
     keep_workdir: bool,
-    /// Report to write: human, json, junit, sarif, github or clawspec; to standard output, or to FILE (for clawspec: a
-    /// directory) (repeatable)
+    /// Report to write: human, json, junit, sarif, github, compliance (of KindLM suites) or clawspec; to standard output, or
+    /// to FILE (for clawspec: a directory) (repeatable)
     #[arg(long = "report", value_name = "KIND[=FILE]")]
     reports: Vec<ReportTarget>,
     /// Set an option: `report.evidence=true` adds the evidence to the JSON report
@@ -238,7 +238,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     // The end of the process ends its threads: there is no need to wait for them.
     std::mem::forget(runtime);
     let failures: Vec<String> = failures.iter().map(|error| format!("{error:#}")).collect();
-    lost |= !write(&targets, &reports, &failures, content);
+    lost |= !write(&targets, &reports, &failures, content, &clock.now());
     let code =
         if (lost || !failures.is_empty()) && !cancelled { INVALID } else { exit_code::of_run(&reports, cancelled) };
     let code = if code == PASSED { unjudged } else { code };
@@ -305,7 +305,13 @@ fn write_clawspec(
 }
 
 /// Writes each report to its target. Returns whether all of them were written: a failure does not prevent the others.
-fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String], content: json::Content) -> bool {
+fn write(
+    targets: &[ReportTarget],
+    reports: &[SuiteReport],
+    failures: &[String],
+    content: json::Content,
+    now: &str,
+) -> bool {
     let mut all = true;
     for target in targets {
         let text = match target.kind {
@@ -316,6 +322,8 @@ fn write(targets: &[ReportTarget], reports: &[SuiteReport], failures: &[String],
             ReportKind::Junit => junit::render(reports),
             ReportKind::Sarif => sarif::render(reports),
             ReportKind::Github => github::render(reports),
+            ReportKind::Compliance if target.is_json() => compliance::json(reports, now),
+            ReportKind::Compliance => compliance::markdown(reports, now),
             // Written after each suite.
             ReportKind::ClawSpec => continue,
         };

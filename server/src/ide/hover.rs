@@ -14,7 +14,7 @@ use speclens_schema::{
     quoting::show,
     script,
     shape::{Need, Shape, Type, Word},
-    suite::{Action, CommandAction, Suite},
+    suite::{Action, CommandAction, PromptAction, PromptTexts, Suite},
     template, template_syntax,
     words::{listed, plural},
 };
@@ -23,6 +23,9 @@ use super::{agents, hints, links, markdown, models::Reach, names, pattern_words,
 
 /// The section of a KindLM suite that configures the providers of models.
 const PROVIDERS: &str = "providers";
+
+/// Maximum number of tests whose values of a variable are listed.
+const MAX_GIVEN: usize = 5;
 
 /// A hover and the bytes it is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,7 +234,11 @@ impl<'d> HoverTarget<'d> {
         }
         match shape.word() {
             Some(Word::Template(_)) => self.command(suite).map(|(command, declared)| resolved(command, declared)),
-            Some(Word::Refers(kind)) => self.definition(kind, value.text()?).or_else(|| choice(shape, value)),
+            Some(Word::Refers(kind)) => {
+                let sent = self.prompt(suite).map(|prompt| sent(&prompt.texts));
+                let definition = self.definition(kind, value.text()?).or_else(|| choice(shape, value));
+                sent.or(definition)
+            }
             Some(Word::File(kind)) => path(value.text()?, kind, shape, values),
             Some(Word::Pattern(_)) => pattern_words::words(value.text()?),
             Some(Word::Defines(_)) if shape.is_model_id() => {
@@ -258,6 +265,14 @@ impl<'d> HoverTarget<'d> {
         suite.cases.iter().find_map(|case| match &case.action {
             Action::Command(command) if command.at == self.at => Some((command, &suite.inputs)),
             Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => None,
+        })
+    }
+
+    /// Returns the conversation of the test, if the place is the name of its prompt.
+    fn prompt<'s>(&self, suite: Option<&'s Suite>) -> Option<&'s PromptAction> {
+        suite?.cases.iter().find_map(|case| match &case.action {
+            Action::Prompt(prompt) if prompt.at == self.at && prompt.missing.is_empty() => Some(&**prompt),
+            Action::Prompt(_) | Action::Command(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => None,
         })
     }
 
@@ -293,11 +308,17 @@ impl<'d> HoverTarget<'d> {
         let (Some(section), Some(prompt)) = (steps.next(), steps.next()) else { return None };
         if section == "prompts" {
             let given = names::given_to(self.document, &prompt.text());
-            return match given.into_iter().find(|(known, _)| known == name) {
-                Some((_, value)) => {
-                    say(format!("set by the tests, for example to {}", markdown::inline(value.unwrap_or_default())))
-                }
-                None => say("no test that uses this prompt sets it".to_owned()),
+            let values = given.into_iter().filter(|given| given.name == name);
+            let lines: Vec<String> = values
+                .take(MAX_GIVEN)
+                .map(|given| {
+                    let value = markdown::inline(given.value.unwrap_or_default());
+                    format!("- {}: {value}", markdown::text(given.test))
+                })
+                .collect();
+            return match lines.is_empty() {
+                true => say("no test that uses this prompt sets it".to_owned()),
+                false => say(format!("set by tests:\n\n{}", lines.join("\n"))),
             };
         }
         say("no value in `vars`, so the run would end with an error".to_owned())
@@ -320,6 +341,16 @@ impl<'d> HoverTarget<'d> {
         let (word, range) = { words }.find(|(_, range)| range.start <= self.offset && self.offset <= range.end)?;
         Some(Hover { range, markdown: markdown::code(Code::parse(&word)?), page: None })
     }
+}
+
+/// Returns the texts that a test sends.
+fn sent(texts: &PromptTexts) -> String {
+    let PromptTexts { system, user, assistant, follow_ups } = texts;
+    let texts = [("System", system.as_ref()), ("User", Some(user)), ("Assistant", assistant.as_ref())];
+    let texts = texts.into_iter().filter_map(|(role, text)| Some((role, text?)));
+    let texts = texts.chain(follow_ups.iter().map(|text| ("User", text)));
+    let parts = texts.map(|(role, text)| format!("{role}\n\n{}", markdown::verbatim(text, "text")));
+    format!("Sends\n\n{}", parts.collect::<Vec<_>>().join("\n\n"))
 }
 
 fn resolved(command: &CommandAction, declared: &Inputs) -> String {

@@ -167,10 +167,10 @@ fn of_test(
         return lenses;
     }
     push("▶ Run".to_owned(), LensCommand::Run);
-    if has_choice {
+    if has_choice && matches!(test.does, ActionKind::Agent | ActionKind::Prompt) {
         push("Run with…".to_owned(), LensCommand::RunWith);
     }
-    if test.does == ActionKind::Agent {
+    if matches!(test.does, ActionKind::Agent | ActionKind::Prompt) {
         push("Dry run".to_owned(), LensCommand::DryRun);
     }
     if test.has_preconditions() {

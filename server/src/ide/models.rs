@@ -10,22 +10,28 @@ use speclens_schema::{
     json_schema::SpecFile,
     script,
     settings::{Price, Provider, Settings},
-    suite::{case_items, name_of_item},
+    suite::{Subject, case_items, name_of_item},
 };
 
 use super::{markdown, names};
+
+/// Maximum number of tests that are read to find one that asks models.
+const MAX_READ: usize = 50;
 
 /// Returns the models that can work on the tests of a document: those of its suite, and the scripts next to it.
 pub(crate) fn choices(document: &Document, file: SpecFile, analyzer: Analyzer, files: &dyn Files) -> Vec<String> {
     if !file.dialect().is_some_and(|format| format.chooses_models()) {
         return Vec::new();
     }
-    let mut items = case_items(file, document).into_iter().flatten();
-    let Some(first) = items.find(|item| name_of_item(file, *item).is_some()) else { return Vec::new() };
-    // Every test of a suite has the same models.
-    let suite = analyzer.suite_at(document, first.range().start, files);
-    let subjects = suite.cases.iter().flat_map(|case| case.action.subjects());
-    let named = subjects.filter_map(|subject| subject.model_id().map(str::to_owned));
+    let items = case_items(file, document).into_iter().flatten().filter(|item| name_of_item(file, *item).is_some());
+    let subjects = |item: NodeRef<'_>| -> Vec<Subject> {
+        let suite = analyzer.suite_at(document, item.range().start, files);
+        suite.cases.iter().flat_map(|case| case.action.subjects()).collect()
+    };
+    let asks = |subjects: &Vec<Subject>| subjects.iter().any(|subject| subject.model_id().is_some());
+    // Tests that ask models mostly ask the same ones.
+    let Some(subjects) = items.take(MAX_READ).map(subjects).find(asks) else { return Vec::new() };
+    let named = subjects.iter().filter_map(|subject| subject.model_id().map(str::to_owned));
     let scripts = files.glob(&format!("*{}", script::ENDING)).paths.into_iter();
     let scripts = scripts.filter_map(|path| Some(format!("{}{}", script::PREFIX, path.strip_suffix(script::ENDING)?)));
     names::distinct(named.chain(scripts))

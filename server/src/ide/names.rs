@@ -75,19 +75,23 @@ pub(crate) fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
 }
 
-pub(crate) fn given_to<'d>(document: &'d Document, prompt: &str) -> Vec<(String, Option<&'d str>)> {
-    let mut found: Vec<(String, Option<&'d str>)> = Vec::new();
+/// The value of a variable in a test.
+pub(crate) struct Given<'d> {
+    pub(crate) name: String,
+    pub(crate) value: Option<&'d str>,
+    pub(crate) test: &'d str,
+}
+
+pub(crate) fn given_to<'d>(document: &'d Document, prompt: &str) -> Vec<Given<'d>> {
+    let mut found: Vec<Given<'d>> = Vec::new();
     let tests = document.root().and_then(|root| root.get("tests"));
     for test in tests.into_iter().flat_map(NodeRef::items) {
         if test.get("prompt").and_then(NodeRef::text) != Some(prompt) {
             continue;
         }
-        for entry in test.get("vars").into_iter().flat_map(NodeRef::entries) {
-            let name = entry.key.key_text();
-            if !found.iter().any(|(known, _)| *known == name) {
-                found.push((name, entry.value.text()));
-            }
-        }
+        let named = test.get("name").and_then(NodeRef::text).unwrap_or_default();
+        let vars = test.get("vars").into_iter().flat_map(NodeRef::entries);
+        found.extend(vars.map(|entry| Given { name: entry.key.key_text(), value: entry.value.text(), test: named }));
     }
     found
 }

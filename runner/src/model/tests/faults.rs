@@ -346,3 +346,11 @@ async fn key_reaches_no_log_at_any_level() {
     assert!(log.contains("hyper_util") && log.contains("opened"), "{log}");
     assert!(!log.contains(KEY), "{log}");
 }
+
+#[tokio::test]
+async fn answer_without_end_is_not_kept() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 50000000\r\n\r\n";
+    let server = Loopback::start(vec![step(move |_| Answer::Bytes(format!("{head}{}", " ".repeat(50_000_000))))]).await;
+    check(&error_of(&server).await, RunErrorKind::Provider, &["is larger than 16 MiB"]);
+    assert_eq!(server.seen().len(), 1);
+}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    document::{NodeRef, Pointer},
+    document::{NodeRef, Pointer, Scalar},
     finding::{Finding, MessageParts, Relation},
     lint_node::LintNode,
     problem::Code,
@@ -42,6 +42,8 @@ impl Kind for About {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TestFacts {
     pub(crate) has_command: bool,
+    /// Whether the author disabled the test.
+    pub(crate) is_skipped: bool,
     pub(crate) prompt: Option<Box<Named>>,
     /// Models of the test. `None` if it has no such list.
     pub(crate) models: Option<Vec<Named>>,
@@ -113,6 +115,7 @@ pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
     let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
     let facts = TestFacts {
         has_command: test.get("command").is_some(),
+        is_skipped: is_skipped(&test),
         prompt: prompt.map(Box::new),
         models: models.map(|models| models.items().iter().filter_map(|model| named(model, start)).collect()),
         vars: keys(test.get("vars"), start),
@@ -139,6 +142,11 @@ pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
     ];
     let topics: Vec<Topic> = topics.into_iter().filter(|(_, applies)| *applies).map(|it| Topic::of(it.0)).collect();
     Facts::new(facts, topics)
+}
+
+/// Whether the author disabled a test: what it lacks prevents no run.
+pub(crate) fn is_skipped(test: &LintNode<'_>) -> bool {
+    test.get("skip").is_some_and(|skip| skip.node.scalar() == Some(Scalar::Bool(true)))
 }
 
 fn follow_ups(turns: &[LintNode<'_>], start: usize) -> Vec<Named> {

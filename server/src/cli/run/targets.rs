@@ -24,8 +24,16 @@ pub(super) enum ReportKind {
     Junit,
     Sarif,
     Github,
+    /// Documentation of KindLM suites, as Markdown, or as JSON in a file with that ending.
+    Compliance,
     /// ClawSpec reports: files in a directory.
     ClawSpec,
+}
+
+impl ReportTarget {
+    pub(super) fn is_json(&self) -> bool {
+        self.file.as_ref().and_then(|file| file.extension()).is_some_and(|extension| extension == "json")
+    }
 }
 
 impl FromStr for ReportTarget {
@@ -43,9 +51,12 @@ impl FromStr for ReportTarget {
             "junit" => ReportKind::Junit,
             "sarif" => ReportKind::Sarif,
             "github" => ReportKind::Github,
+            "compliance" => ReportKind::Compliance,
             "clawspec" => ReportKind::ClawSpec,
             other => {
-                return Err(format!("unknown report `{other}`; choose human, json, junit, sarif, github or clawspec"));
+                return Err(format!(
+                    "unknown report `{other}`; choose human, json, junit, sarif, github, compliance or clawspec"
+                ));
             }
         };
         Ok(ReportTarget { kind, file })

@@ -64,8 +64,8 @@ impl List<'_> {
         if own.is_none()
             && let Some(prompt) = self.prompt()
         {
-            for (name, value) in names::given_to(self.document, &prompt) {
-                add(name, value.unwrap_or_default().to_owned());
+            for given in names::given_to(self.document, &prompt) {
+                add(given.name, given.value.unwrap_or_default().to_owned());
             }
         }
         // The text that is being typed is not a name yet.

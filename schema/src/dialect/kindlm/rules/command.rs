@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::{
+    dialect::kindlm::facts::is_skipped,
     files::{FileKind, Files, Resolved},
     finding::{Finding, MessageParts, Report},
     lint_node::LintNode,
@@ -69,7 +70,8 @@ fn check_placeholders(command: &Command<'_>, test: &LintNode<'_>, report: &mut R
                 Some(near) => correction(words, node, &range, found.text, near),
                 None => words.help(format!("add `{name}` to `vars`")),
             };
-            (words.fix(addition(test, name)), Code::MissingVariable.severity())
+            let severity = if is_skipped(test) { Severity::Warning } else { Code::MissingVariable.severity() };
+            (words.fix(addition(test, name)), severity)
         };
         let finding = Finding::stated(Code::MissingVariable, words, node.at.clone(), range);
         report.push(finding.with_severity(severity));

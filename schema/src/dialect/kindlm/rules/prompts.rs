@@ -165,12 +165,14 @@ pub(crate) fn check_sent(root: NodeRef<'_>, tests: Items<'_>, report: &mut Repor
             let candidates = spare.iter().copied().filter(|name| !meant.contains(name));
             let near = search.nearest(missing.name, candidates);
             meant.extend(near);
-            report.push(without_value(root, prompt, missing, near, additions.next().is_some()));
+            let finding = without_value(root, prompt, missing, near, additions.next().is_some());
+            report.push(if test.is_skipped { finding.with_severity(Severity::Warning) } else { finding });
         }
         for named in test.follow_ups.iter().filter(|it| !given.contains(it.name.as_str())) {
             let words = MessageParts::new(format!("`{}` has no value", placeholder(&named.name)));
             let words = words.help(format!("add `{}` to `vars`", named.name));
-            report.push(Placed { named, ..prompt }.problem(Code::MissingVariable, words));
+            let finding = Placed { named, ..prompt }.problem(Code::MissingVariable, words);
+            report.push(if test.is_skipped { finding.with_severity(Severity::Warning) } else { finding });
         }
         let is_unused = |var: &&Named| {
             let name = var.name.as_str();
