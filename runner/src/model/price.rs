@@ -20,6 +20,9 @@ const PRICES: &[(&str, &str, f64, f64)] = &[
     ("anthropic", "claude-sonnet-4", 3.0, 15.0),
     ("anthropic", "claude-sonnet-4-5", 3.0, 15.0),
     ("anthropic", "claude-sonnet-4-6", 3.0, 15.0),
+    ("google", "gemini-1-5-flash", 0.075, 0.3),
+    ("google", "gemini-1-5-flash-8b", 0.0375, 0.15),
+    ("google", "gemini-1-5-pro", 1.25, 5.0),
     ("google", "gemini-2-0-flash", 0.1, 0.4),
     ("google", "gemini-2-0-flash-lite", 0.075, 0.3),
     ("google", "gemini-2-5-flash", 0.3, 2.5),
@@ -27,6 +30,7 @@ const PRICES: &[(&str, &str, f64, f64)] = &[
     ("google", "gemini-2-5-pro", 1.25, 10.0),
     ("google", "gemini-3-flash-preview", 0.5, 3.0),
     ("google", "gemini-3-pro-preview", 2.0, 12.0),
+    ("openai", "gpt-4-turbo", 10.0, 30.0),
     ("openai", "gpt-4-1", 2.0, 8.0),
     ("openai", "gpt-4-1-mini", 0.4, 1.6),
     ("openai", "gpt-4-1-nano", 0.1, 0.4),
@@ -69,6 +73,10 @@ pub(super) fn price_of(settings: &BTreeMap<String, Price>, id: &str) -> Option<Q
 fn list_price(id: &str) -> Option<Price> {
     let (provider, model) = id.split_once('/')?;
     let provider = if provider == "gemini" { "google" } else { provider };
+    if provider == "ollama" {
+        // It runs on this machine.
+        return Some(Price { input: 0.0, output: 0.0 });
+    }
     let model = without_day(model).replace('.', "-");
     let (_, _, input, output) = *PRICES.iter().find(|(owner, name, ..)| *owner == provider && *name == model)?;
     Some(Price { input, output })
@@ -113,11 +121,12 @@ mod tests {
         check("openai/gpt-4o-2024-08-06", Some((2.5, 10.0)));
         check("google/gemini-2.5-flash", Some((0.3, 2.5)));
         check("gemini/gemini-2.5-flash", Some((0.3, 2.5)));
+        check("ollama/llama3.2", Some((0.0, 0.0)));
     }
 
     #[test]
     fn unknown_price_is_no_price() {
-        for id in ["openai/gpt-99", "ollama/llama3.2", "other/gpt-4o", "gpt-4o", "openai/20240806", "openai/"] {
+        for id in ["openai/gpt-99", "other/gpt-4o", "gpt-4o", "openai/20240806", "openai/"] {
             check(id, None);
         }
         assert_eq!(priced(1000, 1000, None).cost_usd, None);
