@@ -42,9 +42,6 @@ impl Server {
         let is_short = open.text.rope().len_bytes() <= MAX_BYTES_PLACED_WHILE_TYPING;
         let (world, handle, at, uri) = (Arc::clone(&self.world), self.handle.clone(), uri.to_owned(), uri.to_owned());
         let work = move || {
-            if let Some(placed) = is_short.then(|| world.place(&at)).flatten() {
-                return Some(Err(placed));
-            }
             let snapshot = world.snapshot(&at)?;
             let workspace = snapshot.workspace();
             let problems = snapshot.problems(&workspace);
@@ -53,22 +50,47 @@ impl Server {
                 let own = analysis::of_text(&snapshot, &problems);
                 handle.send(move |server| server.publish_own(&at, about, own));
             }
-            Some(Ok(analysis::of(&snapshot, &workspace, &problems)))
+            Some(analysis::of(&snapshot, &workspace, &problems))
         };
         self.work(&self.background, work, move |server, analysis| {
             let is_again = server.analyses.remove(&uri) == Some(true);
-            match analysis.flatten() {
-                Some(Ok(analysis)) => server.analyzed(&uri, about, analysis),
-                // It has become another kind of file, unless that is being found out anyway.
-                Some(Err((place, document))) if server.is_current(&uri, about) && !server.queues.contains_key(&uri) => {
-                    server.adopt(&uri, place, document);
-                }
-                Some(Err(_)) | None => {}
+            if let Some(analysis) = analysis.flatten() {
+                server.analyzed(&uri, about, analysis);
             }
             if is_again {
                 server.analyze(&uri);
+            } else if is_short {
+                server.place_at_rest(uri, about);
             }
         });
+    }
+
+    /// Finds out whether a document has become another kind of file, once it no longer changes.
+    fn place_at_rest(&self, uri: String, about: (u64, i32)) {
+        const REST: Duration = Duration::from_millis(200);
+        let handle = self.handle.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(REST).await;
+            handle.send(move |server| {
+                if !server.is_unplaced(&uri, about) {
+                    return;
+                }
+                let (world, at) = (Arc::clone(&server.world), uri.clone());
+                let adopt = move |server: &mut Server, placed: Option<_>| {
+                    if let Some((place, document)) = placed.flatten()
+                        && server.is_unplaced(&uri, about)
+                    {
+                        server.adopt(&uri, place, document);
+                    }
+                };
+                server.work(&server.background, move || world.place(&at), adopt);
+            });
+        });
+    }
+
+    /// Returns whether a version of a document is the current one, and nothing is finding out what it is.
+    fn is_unplaced(&self, uri: &str, about: (u64, i32)) -> bool {
+        !self.is_stopping && self.is_current(uri, about) && !self.queues.contains_key(uri)
     }
 
     pub(in crate::lsp) fn analyzed(&mut self, uri: &str, (opening, version): (u64, i32), analysis: Analysis) {
