@@ -64,7 +64,11 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
         "`costMaxUsd` is judged whenever it is written",
     ),
     ("pjudge-401", &[Part::Rows, Part::Gates, Part::Exit(3)], NO_SCORE),
-    ("pjudge-own-model", &[Part::Rows, Part::Gates, Part::Exit(3)], NO_SCORE),
+    (
+        "pjudge-own-model",
+        &[Part::Rows, Part::Gates, Part::Exit(3), Part::Requests],
+        "`model` of a judge is an id of `models`, and only else the name of a model",
+    ),
     ("pjudge-replies", &[Part::Rows, Part::Text, Part::Gates], NO_SCORE),
     (
         "new-ordered-call-before",

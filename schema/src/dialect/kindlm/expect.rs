@@ -510,9 +510,9 @@ pub struct JudgeExpect {
         "if": { "const": 0 }, "code": "vacuous-claim", "message": "every score meets `minScore: 0`", "help": "raise it",
     }]))]
     pub min_score: f64,
-    /// Another model to score with, by its name at the provider.
+    /// Another model to score with: an `id` of `models`, or the name of a model at the judge's provider.
     ///
-    /// This is not an `id` from `models`: the string is sent to the judge's provider unchanged.
+    /// KindLM sends the string to the judge's provider unchanged.
     #[schemars(extend("examples" = ["gpt-4o-mini"]))]
     pub model: Option<String>,
     /// Meaning of the scores, sent to the judge after the criterion.

@@ -262,10 +262,16 @@ impl Lowering<'_> {
         }
         for (index, expect) in items::<JudgeExpect>(expectations, "judge").into_iter().enumerate() {
             if let Some(expect) = expect {
-                let peer = self.root.judge.clone().map(|peer| match &expect.model {
-                    Some(model) if !self.root.judge_is_fixed => AskedModel { model: model.clone(), ..peer },
-                    Some(_) | None => peer,
-                });
+                let raw = |name: &String| {
+                    let judge = self.root.judge.clone()?;
+                    Some(AskedModel { model: name.clone(), ..judge })
+                };
+                let peer = match &expect.model {
+                    Some(name) if !self.root.judge_is_fixed => {
+                        self.root.model(name).map(|model| model.asked.clone()).or_else(|| raw(name))
+                    }
+                    Some(_) | None => self.root.judge.clone(),
+                };
                 let judged = match &self.entry {
                     Some((place, _)) => QuestionPart::Entry(place.clone()),
                     None => QuestionPart::Output,
