@@ -52,6 +52,8 @@ pub(crate) struct TestFacts {
     pub(crate) follow_ups: Vec<Named>,
     /// An expectation that needs a judge.
     pub(crate) judge: Option<Box<Named>>,
+    /// Models that expectations name for their judges.
+    pub(crate) judge_models: Vec<String>,
     pub(crate) embedding: Option<Box<Named>>,
     /// `latency.maxMs` and its value.
     pub(crate) latency: Option<Box<(Named, f64)>>,
@@ -108,11 +110,13 @@ pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
     let models = test.get("models").filter(LintNode::is_list);
     // A prompt with an invalid type still makes it a prompt test.
     let prompt = test.get("prompt").map(|prompt| place(prompt.text().unwrap_or_default(), &prompt, start));
-    let judge = test.find(&["expect", "judge"]).filter(|judge| judge.is_list() && !judge.is_empty());
     let drift = test.find(&["expect", "baseline", "drift"]);
     let embedding = drift.as_ref().and_then(|drift| drift.get("method"));
     let latency = test.find(&["expect", "latency", "maxMs"]);
     let turns = test.get("conversation").map(|turns| turns.items()).unwrap_or_default();
+    let judges: Vec<LintNode<'_>> = expects(&test, &turns).filter_map(|expect| expect.get("judge")).collect();
+    let judge = judges.iter().find(|judge| judge.is_list() && !judge.is_empty());
+    let judge_models = judges.iter().flat_map(|judge| judge.items()).filter_map(|judge| judge.get("model"));
     let facts = TestFacts {
         has_command: test.get("command").is_some(),
         is_skipped: is_skipped(&test),
@@ -121,6 +125,7 @@ pub(crate) fn test_facts(node: NodeRef<'_>) -> Facts {
         vars: keys(test.get("vars"), start),
         follow_ups: follow_ups(&turns, start),
         judge: judge.map(|judge| Box::new(Named::new("", &judge.at, judge.head(), start))),
+        judge_models: judge_models.filter_map(|model| model.text().map(str::to_owned)).collect(),
         embedding: embedding
             .filter(|method| method.text() == Some("embedding"))
             .map(|method| Box::new(place("", &method, start))),

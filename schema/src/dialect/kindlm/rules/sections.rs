@@ -196,6 +196,8 @@ fn check_models(suite: &Suite<'_, '_>, report: &mut Report) {
     used.extend(
         [&["redteam", "target", "model"], &["redteam", "judge", "model"]].into_iter().filter_map(|it| redteam(it)),
     );
+    let judging = suite.tests.about(About::Judge).flat_map(|(_, test)| &test.judge_models);
+    used.extend(judging.map(String::as_str));
     used.extend(judge.or_else(|| first().map(|(first, _)| first.as_str())));
     let words = |name: &str| MessageParts::new(format!("no test uses the model `{name}`"));
     report_unused(&models, &used, LintNode::absence, words, report);
