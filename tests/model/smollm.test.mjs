@@ -79,6 +79,46 @@ test('a model works on a task, and its tokens and costs are counted', options, a
   }
 });
 
+test('a prompt test asks the model, and counts what it says', options, async () => {
+  const server = await serve(model, COMMANDS);
+  try {
+    const directory = folder('smollm-prompt');
+    writeFileSync(
+      join(directory, 'kindlm.yaml'),
+      `kindlm: 1
+project: p
+suite: { name: s }
+providers:
+  openai: { apiKeyEnv: SMOLLM_KEY, baseUrl: '${server.address}' }
+models: [{ id: small, provider: openai, model: smollm2, params: { temperature: 0, maxTokens: 12 } }]
+prompts:
+  greet: { system: You are friendly., user: 'Say hello to {{who}}.' }
+tests:
+  - { name: greets, prompt: greet, vars: { who: Ada }, expect: { output: { maxLength: 200 }, latency: { maxMs: 120000 } } }
+`,
+    );
+    const child = spawn(program(), ['run', '--report', 'json', '--set', 'report.evidence=true'], {
+      cwd: directory,
+      env: { ...process.env, SMOLLM_KEY: 'unused' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (part) => (output += part));
+    const [code] = await once(child, 'close');
+    assert.equal(code, 0, output);
+    const [run] = JSON.parse(output).suites[0].cases[0].runs;
+    assert.equal(run.evidence.turns.length, 1);
+    assert.equal(run.evidence.output_text, server.kept[0].text);
+    assert.equal(run.evidence.usage.output_tokens, server.kept[0].usage.completion_tokens);
+    assert.deepEqual(
+      server.kept[0].asked.messages.map((message) => message.role),
+      ['system', 'user'],
+    );
+  } finally {
+    await server.stop();
+  }
+});
+
 test('an interrupted run ends at once and hangs up on the model', options, async () => {
   const server = await serve(model, COMMANDS);
   try {
