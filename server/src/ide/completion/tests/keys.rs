@@ -9,23 +9,25 @@ fn required_keys_come_first_and_keys_that_are_there_do_not() {
     check(
         "kindlm: 1\nsuite:\n  name: x\n$0\n",
         expect![[r#"
-        Field project · required · string
-        Field tests · required · list of mappings
-        Field providers · mapping
-        Field models · list of mappings
-        Field prompts · mapping of names to mappings
-        Field gates · mapping
-        Field defaults · mapping
-        Field compliance · mapping
-        Field trace · mapping
-        Field upload · mapping
-        Snippet providers: openai · with an example
-        Snippet models: id, provider, model · with an example
-        Snippet prompts: refund · with an example
-        Snippet gates: passRateMin, latencyMaxMs · with an example
-        Snippet defaults: repeat, timeoutMs · with an example
-        Snippet trace: spanFilter, spanMapping · with an example
-    "#]],
+            Field project · required · string
+            Field tests · required · list of mappings
+            Field providers · mapping
+            Field models · list of mappings
+            Field prompts · mapping of names to mappings
+            Field gates · mapping
+            Field defaults · mapping
+            Field compliance · mapping
+            Field trace · mapping
+            Field redteam · mapping
+            Field upload · mapping
+            Snippet providers: openai · with an example
+            Snippet models: id, provider, model · with an example
+            Snippet prompts: refund · with an example
+            Snippet gates: passRateMin, latencyMaxMs · with an example
+            Snippet defaults: repeat, timeoutMs · with an example
+            Snippet trace: spanFilter, spanMapping · with an example
+            Snippet redteam: purpose, target, plugins · with an example
+        "#]],
     );
 }
 
@@ -34,11 +36,14 @@ fn a_blank_line_belongs_where_it_is_indented() {
     let test = "tests:\n  - name: a\n    command: x\n    expect:\n      output:\n        format: text\n";
     check_labels(
         &format!("{test}$0"),
-        expect!["kindlm project suite providers models prompts gates defaults compliance trace upload"],
+        expect!["kindlm project suite providers models prompts gates defaults compliance trace redteam upload"],
     );
     check_labels(&format!("{test}  $0"), expect!["- name - command - prompt - expect"]);
     check_labels(&format!("{test}    $0\n"), expect!["vars repeat tags skip"]);
-    check_labels(&format!("{test}      $0"), expect!["toolCalls guardrails judge baseline latency cost"]);
+    check_labels(
+        &format!("{test}      $0"),
+        expect!["toolCalls guardrails judge baseline latency cost trajectory toolCallsOrdered"],
+    );
     check_labels(&format!("{test}        $0\n  - name: b\n"), expect!["schemaFile contains notContains maxLength"]);
     // A key between two levels would damage the file.
     check_labels(&format!("{test}     $0\n  - name: b\n"), expect![[""]]);
@@ -92,11 +97,11 @@ fn half_typed_text_is_completed() {
     );
     check_labels(
         "tests:\n  - name: 'a\n    command: x\n    expect:\n      $0\n",
-        expect!["output toolCalls guardrails judge baseline latency cost"],
+        expect!["output toolCalls guardrails judge baseline latency cost trajectory toolCallsOrdered"],
     );
     check_labels(
         "tests:\n  - name: a\n    expect: { out$0\n  - name: b\n",
-        expect!["output toolCalls guardrails judge baseline latency cost"],
+        expect!["output toolCalls guardrails judge baseline latency cost trajectory toolCallsOrdered"],
     );
     check_labels(
         "tests:\n  - name: a\n    expect: { output: { contains: [a], $0 } }\n",
@@ -109,7 +114,7 @@ fn half_typed_text_is_completed() {
     check_labels("tests:\n  - name: a\n    expect: {\n      output: { format: $0 },\n    }\n", expect!["text json"]);
     check_labels(
         "tests:\n  - name: a\n    expect: {\n    $0\n    }\n",
-        expect!["output toolCalls guardrails judge baseline latency cost"],
+        expect!["output toolCalls guardrails judge baseline latency cost trajectory toolCallsOrdered"],
     );
     check_labels(
         "{\"tests\": [{\"name\": \"a\", $0}]}",

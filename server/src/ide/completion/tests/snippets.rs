@@ -239,6 +239,7 @@ fn whole_tests_and_claims_are_offered() {
             Field defaults · mapping
             Field compliance · mapping
             Field trace · mapping
+            Field redteam · mapping
             Field upload · mapping
             Snippet suite: name, description · with an example
             Snippet providers: openai · with an example
@@ -247,6 +248,7 @@ fn whole_tests_and_claims_are_offered() {
             Snippet gates: passRateMin, latencyMaxMs · with an example
             Snippet defaults: repeat, timeoutMs · with an example
             Snippet trace: spanFilter, spanMapping · with an example
+            Snippet redteam: purpose, target, plugins · with an example
         "#]],
     );
 }
