@@ -175,7 +175,8 @@ fn compare(name: &str, place: &Place, case: &Value) -> BTreeMap<Part, String> {
     if !run["gates"].is_null() && original != ours {
         found.insert(Part::Gates, format!("gates {original:?}\n   → {ours:?}"));
     }
-    if let Some(exchanges) = read("exchanges.json") {
+    // They are those of an earlier version, which takes every configuration.
+    if let Some(exchanges) = read("exchanges.json").filter(|_| expected["config"]["valid"] == true) {
         let recorded = exchanges.as_array().unwrap().iter().map(|it| (it["path"].as_str().unwrap(), &it["body"]));
         let recorded: BTreeSet<String> = recorded.map(|(path, body)| shown(path, body)).collect();
         let requests = server.requests();
