@@ -106,11 +106,11 @@ impl Documentation<'_> {
             ("intended purpose", intended_purpose),
             ("data governance", data_governance_notes),
         ];
-        stated.into_iter().filter_map(|(name, value)| Some((name, self.report.masked(&value?).into_owned()))).collect()
+        stated.into_iter().filter_map(|(name, value)| Some((name, self.report.masked(&value?)))).collect()
     }
 
     fn name_of(&self, case: &CaseResult) -> String {
-        self.report.masked(&self.report.suite.cases[case.case].name).into_owned()
+        self.report.masked(&self.report.suite.cases[case.case].name)
     }
 
     /// Returns the digests of the suite as it was run, and of all observations.
