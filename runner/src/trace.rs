@@ -21,7 +21,7 @@ use speclens_schema::{
     evidence::{Answer, Trace, TraceAnswer},
     gateway::config::{Backend, Observability},
     settings::TraceSources,
-    trace::{ATTEMPT_ATTRIBUTE, MatchedTraces, TraceClues, assemble, has_ended, match_trace},
+    trace::{ATTEMPT_ATTRIBUTE, MatchedTraces, Signals, TraceClues, assemble, has_ended, match_trace},
 };
 
 use crate::{clock::SuspendAwareTimer, exec::process, recording};
@@ -86,10 +86,10 @@ impl Traces {
     }
 
     /// Returns all spans received so far, and the log records that belong to them, once.
-    pub fn take(&self) -> (Vec<speclens_schema::trace::Exported>, Vec<speclens_schema::trace::LogRecord>) {
+    pub fn take(&self) -> Signals {
         match self.receiver.get() {
             Some(Ok(receiver)) => receiver.store().drain(),
-            Some(Err(_)) | None => (Vec::new(), Vec::new()),
+            Some(Err(_)) | None => Signals::default(),
         }
     }
 

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use sha2::Digest;
 use speclens_schema::{
     evidence::{Span, SpanKind, Trace, TraceMatch},
-    trace::{Exported, ExportedTrace, Signals, ToolUse, TraceClues, assemble, match_trace, otlp, read_file, said},
+    trace::{
+        Exported, ExportedTrace, Signals, ToolUse, TraceClues, assemble, match_trace, opik, otlp, read_file, said,
+    },
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -328,6 +330,60 @@ fn spans_sent_twice_circles_and_orphans_harm_nothing() {
 }
 
 #[test]
+fn trace_without_the_parent_of_a_span_is_not_complete() {
+    let root = || span(1, 0, "openclaw.run", json!({}));
+    assert!(!trace(vec![root(), span(2, 1, "step", json!({}))]).cut);
+    assert!(trace(vec![root(), span(3, 2, "step", json!({}))]).cut);
+    // The parent is a span of the caller.
+    assert!(!trace(vec![span(3, 2, "openclaw.run", json!({}))]).cut);
+}
+
+#[test]
+fn span_sent_before_its_end_counts_once_and_another_with_its_id_counts_as_well() {
+    let call = |at: u64, name: &str| {
+        let mut call = span(at, 1, "execute_tool", json!({ "gen_ai.tool.name": name }));
+        call["spanId"] = json!("0000000000000007");
+        call
+    };
+    let mut begun = call(2, "read");
+    begun["endTimeUnixNano"] = json!("0");
+    let found = trace(vec![span(1, 0, "run", json!({})), begun, call(2, "read"), call(3, "send")]);
+    assert_eq!(shown(&found), ["Other run", "Tool read", "Tool send"]);
+    assert!(found.spans.iter().all(|span| span.ended_us.is_some()));
+}
+
+#[test]
+fn tokens_of_a_question_are_known_only_with_both_parts() {
+    let asked = |usage: Value| {
+        let mut attributes = json!({ "gen_ai.operation.name": "chat" });
+        attributes.as_object_mut().unwrap().extend(usage.as_object().unwrap().clone());
+        trace(vec![span(1, 0, "chat", attributes)]).spans[0].tokens.map(|tokens| (tokens.input, tokens.output))
+    };
+    assert_eq!(asked(json!({ "gen_ai.usage.output_tokens": 3 })), None);
+    assert_eq!(asked(json!({ "gen_ai.usage.total_tokens": 3 })), None);
+    assert_eq!(asked(json!({ "gen_ai.usage.output_tokens": 3, "gen_ai.usage.total_tokens": 8 })), Some((5, 3)));
+    let embedded = json!({ "gen_ai.operation.name": "embeddings", "gen_ai.usage.input_tokens": 5 });
+    let found = trace(vec![span(1, 0, "embeddings", embedded)]);
+    assert_eq!(shown(&found), ["Other embeddings tokens=5+0=5"]);
+}
+
+#[test]
+fn status_of_an_error_may_be_a_name_or_any_number() {
+    for (code, is_error) in [
+        (json!(2), true),
+        (json!(2.0), true),
+        (json!("2"), true),
+        (json!("STATUS_CODE_ERROR"), true),
+        (json!(1), false),
+        (json!(null), false),
+    ] {
+        let mut broken = span(1, 0, "chat", json!({}));
+        broken["status"] = json!({ "code": code });
+        assert_eq!(trace(vec![broken]).spans[0].error.is_some(), is_error, "{code}");
+    }
+}
+
+#[test]
 fn messages_are_found_in_attributes_events_and_records() {
     let one = |attributes: Value| signals(vec![span(1, 0, "chat", attributes)]).spans.remove(0);
     let text = |exported: &Exported| said(exported, &[]).text;
@@ -451,6 +507,8 @@ fn all_traces_with_a_clue_are_those_of_the_act_and_others_of_agents_may_be() {
         ..TraceClues::default()
     };
     let of_run = || in_trace(1, 5, "openclaw.harness.run", json!({ "openclaw.runId": "r-1" }));
+    let mut timeless = in_trace(2, 6, "openclaw.exec", call(json!({})));
+    timeless["startTimeUnixNano"] = json!(null);
     for (other, own, unassigned) in [
         (in_trace(2, 6, "openclaw.exec", call(json!({}))), 1, 1),
         (in_trace(2, 6, "openclaw.exec", call(json!({ "openclaw.sessionKey": "hook:qa:x" }))), 2, 0),
@@ -458,6 +516,7 @@ fn all_traces_with_a_clue_are_those_of_the_act_and_others_of_agents_may_be() {
         (in_trace(2, 6, "openclaw.exec", call(json!({ "openclaw.sessionKey": "agent:main:main" }))), 1, 0),
         (in_trace(2, 3, "openclaw.exec", call(json!({}))), 1, 0),
         (in_trace(2, 6, "openclaw.liveness.warning", json!({})), 1, 0),
+        (timeless, 1, 1),
     ] {
         let shown = other.to_string();
         let found = signals(vec![of_run(), other]);
@@ -525,11 +584,38 @@ fn file_of_lines_arrays_or_opik_is_read_and_others_are_explained() {
         ("\n\n{\"a\": 1}", 3, "expected OTLP/JSON"),
         ("{\"resourceSpans\": []}\n{", 2, "not valid JSON"),
         ("{\"resourceSpans\": 3}", 1, "invalid type"),
+        (r#"{"traces": [], "spans": {}}"#, 1, "expected OTLP/JSON"),
     ] {
         let error = read_file(text).unwrap_err();
         assert_eq!(error.line, line, "{text}");
         assert!(error.message.contains(message), "{text}: {}", error.message);
     }
+}
+
+#[test]
+fn spans_of_opik_without_an_id_or_a_trace_are_kept() {
+    let text = json!({
+        "traces": [{ "id": "t", "start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:09Z" }],
+        "spans": [
+            { "trace_id": "t", "type": "tool", "name": "read" },
+            { "trace_id": "t", "type": "tool", "name": "send" },
+            { "id": "s1", "type": "tool", "name": "mail", "start_time": "2026-01-01T00:00:02Z" },
+            { "id": "s2", "trace_id": "u", "type": "tool", "name": "post" },
+        ],
+    });
+    let stored = read_file(&text.to_string()).unwrap();
+    let (traces, spans) = stored.of_opik();
+    let found: Vec<(&str, Vec<String>, bool)> = traces
+        .iter()
+        .map(|it| (it.id.as_str(), opik::assemble(it, &spans[it.id.as_str()])))
+        .map(|(id, trace)| (id, shown(&trace), trace.unfinished))
+        .collect();
+    let tools = |names: &[&str]| names.iter().map(|name| format!("Tool {name}")).collect::<Vec<_>>();
+    assert_eq!(
+        found,
+        [("t", tools(&["send", "read"]), false), ("", tools(&["mail"]), true), ("u", tools(&["post"]), true)]
+    );
+    assert_eq!(traces[1].start_time.as_deref(), Some("2026-01-01T00:00:02Z"));
 }
 
 #[test]

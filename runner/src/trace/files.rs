@@ -11,7 +11,7 @@ use speclens_schema::{
     evidence::Trace,
     trace::{
         Exported, ExportedTrace, MatchedTraces, Stored, TraceClues, TraceId, assemble, match_trace,
-        opik::{self, OpikSpan},
+        opik::{self, OpikTrace},
         read_file,
     },
 };
@@ -59,11 +59,7 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) ->
         if fs::metadata(&path).is_ok_and(|metadata| metadata.len() == 0) {
             continue;
         }
-        let Stored { signals, traces, spans } = read(&path)?;
-        stored.signals.spans.extend(signals.spans);
-        stored.signals.unassigned += signals.unassigned;
-        stored.traces.extend(traces);
-        stored.spans.extend(spans);
+        stored.add(read(&path)?);
     }
     let mut by_trace: BTreeMap<&TraceId, Vec<&Exported>> = BTreeMap::new();
     for exported in &stored.signals.spans {
@@ -78,12 +74,10 @@ pub(super) fn look(patterns: &[String], directory: &Path, clues: &TraceClues) ->
         let unassigned = unassigned.len() + stored.signals.unassigned;
         return Ok(Some(Trace { joined: by, unassigned, ..assemble(spans) }));
     }
+    let (traces, spans) = stored.of_opik();
     let MatchedTraces { own, by, unassigned } =
-        match_trace(&stored.traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
-    let parts = own.into_iter().map(|index| {
-        let trace = &stored.traces[index];
-        let spans: Vec<OpikSpan> = stored.spans.iter().filter(|span| span.trace_id == trace.id).cloned().collect();
-        opik::assemble(trace, &spans)
-    });
+        match_trace(&traces, clues).map_err(|ambiguous| ambiguous.sentence())?;
+    let spans_of = |trace: &OpikTrace| spans.get(trace.id.as_str()).map(Vec::as_slice).unwrap_or_default();
+    let parts = own.into_iter().map(|index| opik::assemble(&traces[index], spans_of(&traces[index])));
     Ok(parts.reduce(Trace::and).map(|trace| Trace { joined: by, unassigned: unassigned.len(), ..trace }))
 }

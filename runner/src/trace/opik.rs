@@ -10,7 +10,7 @@ use speclens_schema::{
     evidence::Trace,
     gateway::config::Opik,
     trace::{
-        MAX_SPANS, MatchedTraces, TraceClues, match_trace,
+        Ambiguous, MAX_SPANS, MatchedTraces, TraceClues, match_trace,
         opik::{self, OpikSpan, OpikTrace, Search},
     },
 };
@@ -73,17 +73,27 @@ impl OpikTarget {
             Ok(found) if !found.own.is_empty() => Vec::new(),
             Ok(_) | Err(_) => asked.naming(clues).await?,
         };
-        let (traces, MatchedTraces { own, by, unassigned }) = match elsewhere.is_empty() {
-            true => (&in_window, chosen.map_err(|ambiguous| ambiguous.sentence())?),
-            false => (&elsewhere, match_trace(&elsewhere, clues).map_err(|ambiguous| ambiguous.sentence())?),
+        let is_elsewhere = |trace: &OpikTrace| elsewhere.iter().any(|other| other.id == trace.id);
+        let (traces, matched, others) = match elsewhere.is_empty() {
+            true => (&in_window, chosen, 0),
+            false => {
+                let others: Vec<OpikTrace> = in_window.iter().filter(|it| !is_elsewhere(it)).cloned().collect();
+                let others = match match_trace(&others, clues) {
+                    Ok(found) => found.own.len() + found.unassigned.len(),
+                    Err(Ambiguous(count)) => count,
+                };
+                (&elsewhere, match_trace(&elsewhere, clues), others)
+            }
         };
+        let MatchedTraces { own, by, unassigned } = matched.map_err(|ambiguous| ambiguous.sentence())?;
+        let unassigned = unassigned.len() + others + usize::from(in_window.len() >= MAX_TRACES);
         let mut parts = Vec::new();
         for index in own {
             let trace = &traces[index];
             parts.push(opik::assemble(trace, &asked.spans(&trace.id).await?));
         }
         let trace = parts.into_iter().reduce(Trace::and);
-        Ok(trace.map(|trace| Trace { joined: by, unassigned: unassigned.len(), ..trace }))
+        Ok(trace.map(|trace| Trace { joined: by, unassigned, ..trace }))
     }
 
     fn connect(&self) -> Result<Connection<'_>, String> {

@@ -224,6 +224,17 @@ impl Refusal {
 }
 
 async fn answer(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Semaphore>) -> http::Answer {
+    let is_of_spans = !matches!(Signal::at(request.uri().path()), Some(Signal::Logs | Signal::Metrics));
+    let may_hold_spans = is_of_spans && request.method() == Method::POST;
+    let answer = received(request, Arc::clone(&store), unpacking).await;
+    // Exporters do not send again what was refused.
+    if may_hold_spans && !answer.status().is_success() {
+        store.lose();
+    }
+    answer
+}
+
+async fn received(request: Request<Incoming>, store: Arc<Store>, unpacking: Arc<Semaphore>) -> http::Answer {
     let encoding = Encoding::of(request.headers());
     let refuse = |status, message: &str| Refusal { status, code: 3, message: message.to_owned() }.response(encoding);
     let Some(signal) = Signal::at(request.uri().path()) else {

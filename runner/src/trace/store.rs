@@ -92,6 +92,13 @@ impl Store {
         refused
     }
 
+    /// Notes that a request was refused, whatever spans it had.
+    pub(super) fn lose(&self) {
+        let mut held = self.held();
+        held.arrivals += 1;
+        held.lost = held.arrivals;
+    }
+
     /// Returns the number of arrivals so far.
     pub(super) fn now(&self) -> u64 {
         self.held().arrivals
@@ -116,15 +123,16 @@ impl Store {
         look(Contents { traces, last, cost_counters: &held.cost_counters, is_cut: held.lost > since })
     }
 
-    pub(super) fn drain(&self) -> (Vec<Exported>, Vec<LogRecord>) {
+    /// Returns everything in the store. What was lost counts as one span without a trace.
+    pub(super) fn drain(&self) -> Signals {
         let mut held = self.held();
         let mut traces: Vec<Received> = std::mem::take(&mut held.traces).into_values().collect();
         (held.spans, held.bytes) = (0, 0);
         traces.sort_by_key(|received| received.first);
-        let mut all = (Vec::new(), Vec::new());
+        let mut all = Signals { unassigned: usize::from(held.lost > 0), ..Signals::default() };
         for received in traces {
-            all.0.extend(received.spans);
-            all.1.extend(received.logs);
+            all.spans.extend(received.spans);
+            all.logs.extend(received.logs);
         }
         all
     }

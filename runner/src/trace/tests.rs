@@ -170,7 +170,7 @@ async fn each_form_of_a_request_is_taken_and_each_wrong_one_gets_its_status() {
     if let Ok(response) = too_large.send().await {
         assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
     }
-    assert_eq!(traces.take().0.len(), 3, "the wrong requests left nothing behind");
+    assert_eq!(traces.take().spans.len(), 3, "the wrong requests left nothing behind");
 }
 
 #[tokio::test]
@@ -221,6 +221,25 @@ async fn trace_beside_a_span_without_the_id_of_a_trace_is_not_complete() {
         exporter.spans(other).await;
         exporter.spans(request(1, &[(1, 0, json!({ "gen_ai.operation.name": "invoke_agent" }))], json!({}))).await;
         assert_eq!(found(watch.collect(&act, &[]).await).cut, is_cut);
+    }
+}
+
+#[tokio::test]
+async fn trace_beside_a_refused_request_is_not_complete() {
+    for (path, kind, body, is_cut) in [
+        ("/v1/traces", JSON, "{", true),
+        ("/v1/traces", "text/plain", "{}", true),
+        ("/v1/trace", JSON, "{}", true),
+        ("/v1/logs", JSON, "{", false),
+    ] {
+        let traces = listening();
+        let exporter = Exporter::of(&traces);
+        let watch = TraceWatch::begin(Arc::clone(&traces));
+        let act = identity();
+        assert!(!exporter.send(path, &[("content-type", kind)], body.into()).await.0.is_success());
+        exporter.spans(request(1, &[(1, 0, json!({ "gen_ai.operation.name": "invoke_agent" }))], json!({}))).await;
+        assert_eq!(found(watch.collect(&act, &[]).await).cut, is_cut, "{path} {kind}");
+        assert_eq!(traces.take().unassigned, usize::from(is_cut));
     }
 }
 

@@ -16,9 +16,9 @@ use speclens_runner::{
 };
 use speclens_schema::{
     dialect::kindlm,
-    evidence::{Answer, Evidence, Need, Observation, RunError, RunErrorKind, TraceAnswer},
+    evidence::{Answer, Ended, Evidence, Need, Observation, RunError, RunErrorKind, TraceAnswer},
     format::{Dialect, Traced},
-    trace::{Exported, LogRecord, Stored, assemble, opik},
+    trace::{Signals, Stored, assemble, opik},
 };
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -109,11 +109,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
 fn stored(paths: &[PathBuf]) -> anyhow::Result<Observed> {
     let mut all = Stored::default();
     for path in paths {
-        let Stored { signals, traces, spans } = trace::read(path).map_err(anyhow::Error::msg)?;
-        all.signals.spans.extend(signals.spans);
-        all.signals.logs.extend(signals.logs);
-        all.traces.extend(traces);
-        all.spans.extend(spans);
+        all.add(trace::read(path).map_err(anyhow::Error::msg)?);
     }
     Ok(Observed { stored: all, missing: None })
 }
@@ -149,12 +145,10 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
         if settled.is_none() {
             return Ok(None);
         }
-        let (spans, logs) = traces.take();
+        let signals = traces.take();
         let missing = format!("no spans arrived within {} s", wait.as_secs_f64());
-        let missing = spans.is_empty().then_some(missing);
-        let mut stored = Stored::default();
-        (stored.signals.spans, stored.signals.logs) = (spans, logs);
-        Ok(Some(Observed { stored, missing }))
+        let missing = signals.spans.is_empty().then_some(missing);
+        Ok(Some(Observed { stored: Stored { signals, ..Stored::default() }, missing }))
     });
     // The end of the process ends its threads: there is no need to wait for them.
     std::mem::forget(runtime);
@@ -195,33 +189,26 @@ impl Observed {
         if let Some(missing) = &self.missing {
             return broken(RunErrorKind::TimedOut, missing);
         }
-        let (spans, logs): (&[Exported], &[LogRecord]) = (&self.stored.signals.spans, &self.stored.signals.logs);
+        let Signals { spans, logs, unassigned, .. } = &self.stored.signals;
+        // Spans that cannot be assigned may be about anything.
+        let ended = Some(if *unassigned > 0 { Ended::Deadline } else { Ended::RootSpan });
         match dialect.traced() {
             Traced::All => {
                 let section = kindlm::trace::Trace::of(document);
-                let evidence = section.evidence(spans, logs);
+                let evidence = section.evidence(spans, logs).map(|evidence| Evidence { ended, ..evidence });
                 evidence.unwrap_or_else(|| broken(RunErrorKind::NoSpans, "no span matches `trace.spanFilter`"))
             }
             Traced::AboutTraces | Traced::None => {
                 let mut trace = assemble(spans);
-                for of_opik in &self.stored.traces {
-                    let spans: Vec<_> =
-                        self.stored.spans.iter().filter(|span| span.trace_id == of_opik.id).cloned().collect();
-                    let part = opik::assemble(of_opik, &spans);
-                    trace = if trace.spans.is_empty() { part } else { trace.and(part) };
-                }
-                if self.stored.traces.is_empty() && !self.stored.spans.is_empty() {
-                    let part = opik::assemble(&opik::OpikTrace::default(), &self.stored.spans);
+                let (of_opik, mut spans) = self.stored.of_opik();
+                for of_opik in &of_opik {
+                    let part = opik::assemble(of_opik, &spans.remove(of_opik.id.as_str()).unwrap_or_default());
                     trace = if trace.spans.is_empty() { part } else { trace.and(part) };
                 }
                 // A stored trace is complete.
                 trace.unfinished = false;
                 let answer = Answer::Trace(TraceAnswer::Found(trace));
-                Evidence {
-                    observations: vec![Observation { need: Need::Trace, answer }],
-                    ended: Some(speclens_schema::evidence::Ended::RootSpan),
-                    ..Evidence::default()
-                }
+                Evidence { observations: vec![Observation { need: Need::Trace, answer }], ended, ..Evidence::default() }
             }
         }
     }

@@ -102,3 +102,12 @@ pub struct Tokens {
     pub output: u64,
     pub total: u64,
 }
+
+impl Tokens {
+    /// Returns the three numbers if two of them, or the two parts, are known.
+    pub(crate) fn of(input: Option<u64>, output: Option<u64>, total: Option<u64>) -> Option<Tokens> {
+        let rest = |part: Option<u64>| total?.checked_sub(part?);
+        let (input, output) = (input.or_else(|| rest(output))?, output.or_else(|| rest(input))?);
+        Some(Tokens { input, output, total: total.unwrap_or(input.saturating_add(output)) })
+    }
+}

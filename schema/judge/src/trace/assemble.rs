@@ -22,12 +22,13 @@ const MAX_NAME: usize = 1024;
 const MAX_ERROR: usize = 4096;
 
 pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
+    let mut spans: Vec<&Exported> = spans.into_iter().collect();
+    // A program that does not receive a response in time sends a span again, and some send one that has not ended.
+    spans.sort_by_key(|it| it.span.end_time_unix_nano == 0);
     let mut seen = HashSet::new();
-    // A program that does not receive a response in time sends a span again.
-    let mut spans: Vec<&Exported> = spans
-        .into_iter()
-        .filter(|it| it.span.span_id.is_empty() || seen.insert((&it.span.trace_id, &it.span.span_id)))
-        .collect();
+    spans.retain(|Exported { span, .. }| {
+        span.span_id.is_empty() || seen.insert((&span.trace_id, &span.span_id, &span.name, span.start_time_unix_nano))
+    });
     spans.sort_by_key(|it| it.span.start_time_unix_nano);
     let unfinished = !has_ended(spans.iter().copied());
     let tree = Tree::of(&spans);
@@ -64,7 +65,7 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     Trace {
         started_us: spans.iter().filter_map(|it| it.started_us()).min(),
         ended_us: spans.iter().filter_map(|it| it.ended_us()).max(),
-        cut: spans.len() > MAX_SPANS,
+        cut: spans.len() > MAX_SPANS || lacks_parents(&spans, &tree),
         spans: parts,
         unfinished,
         unseen_tools,
@@ -89,6 +90,16 @@ pub fn has_ended<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> bool {
     let is_any_work = traces.values().any(|trace| trace.is_work);
     let mut relevant = traces.values().filter(|trace| trace.is_work || !is_any_work).peekable();
     relevant.peek().is_some() && relevant.all(|trace| trace.has_ended)
+}
+
+/// Returns whether a trace whose outermost span was received lacks the parent of another one. Without an outermost span,
+/// the parent may be a span of the caller, which is exported elsewhere.
+fn lacks_parents(spans: &[&Exported], tree: &Tree) -> bool {
+    let rooted: HashSet<&[u8]> = spans.iter().filter(|it| it.is_root()).map(|it| &*it.span.trace_id).collect();
+    let lacks = |(it, parent): (&&Exported, &Option<usize>)| {
+        parent.is_none() && !is_outermost(it) && rooted.contains(&*it.span.trace_id)
+    };
+    spans.iter().zip(&tree.parents).any(lacks)
 }
 
 struct Tree {
@@ -185,7 +196,12 @@ impl Trace {
     }
 }
 
-/// Returns a text of at most this many bytes.
+/// Returns the words of a text that fit into this many bytes. No word is cut: a part of a secret would not be found to
+/// mask it.
 pub(super) fn shortened(text: &str, limit: usize) -> String {
-    if text.len() <= limit { text.to_owned() } else { format!("{}…", &text[..text.floor_char_boundary(limit)]) }
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let start = &text[..text.floor_char_boundary(limit)];
+    format!("{}…", &start[..start.rfind(char::is_whitespace).unwrap_or(0)])
 }

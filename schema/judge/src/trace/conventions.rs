@@ -118,7 +118,7 @@ fn by_content(name: &str, attributes: Attributes<'_>) -> Role {
         "openclaw.run" | "openclaw.harness.run" => return Role::Other,
         _ => {}
     }
-    if attributes.first_text(TOOL_NAMES).is_some() {
+    if TOOL_NAMES.iter().any(|key| attributes.get(key).is_some()) {
         return Role::Tool;
     }
     if attributes.first_text(MODELS).is_some() && input_tokens(attributes).is_some() {
@@ -211,8 +211,9 @@ pub(super) fn tokens_of(exported: &Exported) -> Option<Tokens> {
     if input.is_none() && output.is_none() && total.is_none() {
         return None;
     }
-    let (input, output) = (input.unwrap_or(0), output.unwrap_or(0));
-    Some(Tokens { input, output, total: total.unwrap_or(input.saturating_add(output)) })
+    // A request for embeddings has no output.
+    let nothing = (Role::of(exported) == Role::Other && total.is_none()).then_some(0);
+    Tokens::of(input.or(nothing), output.or(nothing), total)
 }
 
 pub(super) fn cost_of(exported: &Exported) -> Option<f64> {

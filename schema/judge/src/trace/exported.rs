@@ -68,7 +68,7 @@ impl From<TracesRequest> for Signals {
         for of_program in request.resource_spans {
             let program: Arc<[KeyValue]> = of_program.resource.unwrap_or_default().attributes.into();
             for span in of_program.scope_spans.into_iter().flat_map(|of_library| of_library.spans) {
-                match span.trace_id.is_empty() {
+                match span.trace_id.iter().all(|byte| *byte == 0) {
                     true => signals.unassigned += 1,
                     false => signals.spans.push(Exported { span, program: Arc::clone(&program) }),
                 }

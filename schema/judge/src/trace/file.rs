@@ -1,5 +1,7 @@
 //! Trace files: written by a collector, an SDK or Opik, as one JSON value or one per line.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -49,6 +51,34 @@ pub fn read_file(text: &str) -> Result<Stored, FileError> {
 }
 
 impl Stored {
+    pub fn add(&mut self, other: Stored) {
+        let Stored { signals, traces, spans } = other;
+        self.signals.spans.extend(signals.spans);
+        self.signals.unassigned += signals.unassigned;
+        self.signals.logs.extend(signals.logs);
+        self.signals.points.extend(signals.points);
+        self.traces.extend(traces);
+        self.spans.extend(spans);
+    }
+
+    /// Returns the traces of Opik, each with its spans. Spans of a trace that is not stored, or that name none, form
+    /// one of their own, which has no end.
+    pub fn of_opik(&self) -> (Vec<OpikTrace>, HashMap<&str, Vec<OpikSpan>>) {
+        let mut spans: HashMap<&str, Vec<OpikSpan>> = HashMap::new();
+        for span in &self.spans {
+            spans.entry(&span.trace_id).or_default().push(span.clone());
+        }
+        let mut traces = self.traces.clone();
+        let known: HashSet<&str> = self.traces.iter().map(|trace| trace.id.as_str()).collect();
+        let others: BTreeMap<&str, &Vec<OpikSpan>> =
+            spans.iter().filter(|(id, _)| !known.contains(*id)).map(|(id, spans)| (*id, spans)).collect();
+        traces.extend(others.into_iter().map(|(id, spans)| {
+            let start_time = spans.iter().filter_map(|span| span.start_time.clone()).min();
+            OpikTrace { id: id.to_owned(), start_time, ..OpikTrace::default() }
+        }));
+        (traces, spans)
+    }
+
     fn take(&mut self, value: Value) -> Result<(), String> {
         let Value::Object(members) = value else {
             let Value::Array(items) = value else { return Err(NO_TRACE.to_owned()) };
@@ -63,13 +93,13 @@ impl Stored {
             self.signals.logs.extend(Signals::from(part::<LogsRequest>(Value::Object(members))?).logs);
         } else if has("resourceMetrics") {
             self.signals.points.extend(Signals::from(part::<MetricsRequest>(Value::Object(members))?).points);
-        } else if has("trace_id") {
+        } else if ["trace_id", "parent_span_id", "type"].into_iter().any(has) {
             self.spans.push(part(Value::Object(members))?);
         } else if has("spans") || has("traces") {
             for (key, value) in members {
                 // `opik export` writes a file for each trace.
                 let is_trace = key == "trace" && value.is_object();
-                if is_trace || matches!(key.as_str(), "traces" | "spans") && value.is_array() {
+                if is_trace || matches!(key.as_str(), "traces" | "spans") && !value.is_null() {
                     self.take(value)?;
                 }
             }

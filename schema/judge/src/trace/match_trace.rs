@@ -78,29 +78,32 @@ pub fn match_trace<C: Candidate>(candidates: &[C], clues: &TraceClues) -> Result
     };
     let clue_ranks: Vec<Option<(usize, TraceMatch)>> = candidates.iter().map(clue_of).collect();
     let to = clues.ended_us.map_or(i64::MAX, |ended| ended.saturating_add(clues.padding_us));
+    // One without a time may have begun at any.
     let of_work_since = |from: i64| {
-        let is = move |(index, it): (usize, &C)| {
-            let is_in_time = it.started_us().is_some_and(|started| (from..=to).contains(&started));
-            let may_be_own = is_in_time && !it.is_older() && it.is_of_agent() && !is_of_a_chat(it, clues);
-            may_be_own.then_some(index)
+        let may_be_own = |index: &usize| {
+            let it = &candidates[*index];
+            let is_in_time = it.started_us().is_none_or(|started| (from..=to).contains(&started));
+            is_in_time && !it.is_older() && it.is_of_agent() && !is_of_a_chat(it, clues)
         };
-        candidates.iter().enumerate().filter_map(is).collect::<Vec<usize>>()
+        let of_work = (0..candidates.len()).filter(may_be_own);
+        of_work.partition::<Vec<usize>, _>(|index| candidates[*index].started_us().is_some())
     };
     let own: Vec<usize> = (0..candidates.len()).filter(|index| clue_ranks[*index].is_some()).collect();
     if let Some((_, by)) = clue_ranks.iter().flatten().min_by_key(|(rank, _)| *rank) {
         // A trace from before the act is of something else, unless a clue says otherwise.
-        let unassigned = of_work_since(clues.started_us).into_iter().filter(|index| clue_ranks[*index].is_none());
+        let (timed, timeless) = of_work_since(clues.started_us);
+        let unassigned = timed.into_iter().chain(timeless).filter(|index| clue_ranks[*index].is_none());
         return Ok(MatchedTraces { own, by: Some(*by), unassigned: unassigned.collect() });
     }
-    let mut those = of_work_since(clues.started_us.saturating_sub(clues.padding_us));
-    let mut unassigned = Vec::new();
+    let (mut those, mut unassigned) = of_work_since(clues.started_us.saturating_sub(clues.padding_us));
     if those.len() > 1
         && let Some(agent) = &clues.agent
     {
         let (named, others): (Vec<usize>, Vec<usize>) =
             those.iter().partition(|index| candidates[**index].names_agent(agent));
         if !named.is_empty() {
-            (those, unassigned) = (named, others);
+            those = named;
+            unassigned.extend(others);
         }
     }
     match those.len() {

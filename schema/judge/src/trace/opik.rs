@@ -110,7 +110,9 @@ fn us(text: Option<&String>) -> Option<i64> {
 pub fn assemble(trace: &OpikTrace, spans: &[OpikSpan]) -> Trace {
     let mut seen = HashSet::new();
     // Opik returns the youngest span first, also of those that began in the same instant.
-    let mut parts: Vec<Span> = spans.iter().rev().filter(|span| seen.insert(&span.id)).map(part).collect();
+    let spans = spans.iter().rev();
+    let new = spans.filter(|span| span.id.is_empty() || seen.insert((&span.id, &span.name, &span.start_time)));
+    let mut parts: Vec<Span> = new.map(part).collect();
     // A span without a time keeps its place after those that have one.
     parts.sort_by_key(|span| span.started_us.unwrap_or(i64::MAX));
     let cut = parts.len() > MAX_SPANS;
@@ -163,11 +165,9 @@ fn number(usage: &Value, keys: &[&str]) -> Option<f64> {
 
 fn tokens(usage: &Value) -> Option<Tokens> {
     let members = usage.as_object().filter(|members| !members.is_empty())?;
-    let count = |keys: [&str; 2]| keys.iter().find_map(|key| members.get(*key)?.as_u64().filter(|count| *count > 0));
-    let input = count(["prompt_tokens", "input_tokens"]).unwrap_or(0);
-    let output = count(["completion_tokens", "output_tokens"]).unwrap_or(0);
-    let total = members.get("total_tokens").and_then(Value::as_u64).unwrap_or(input.saturating_add(output));
-    Some(Tokens { input, output, total })
+    let count = |keys: &[&str]| keys.iter().filter_map(|key| members.get(*key)?.as_u64()).max();
+    let (input, output) = (count(&["prompt_tokens", "input_tokens"]), count(&["completion_tokens", "output_tokens"]));
+    Tokens::of(input, output, count(&["total_tokens"]))
 }
 
 fn error_text(error: &Value) -> Option<String> {

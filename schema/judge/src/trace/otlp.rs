@@ -266,7 +266,7 @@ fn from_hexadecimal(text: &str) -> Option<Vec<u8>> {
 fn code<'de, D: Deserializer<'de>>(deserializer: D, names: &[(&str, i32)]) -> Result<i32, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let named = value.as_str().and_then(|name| names.iter().find(|(known, _)| *known == name));
-    let numbered = || value.as_i64().or_else(|| value.as_str()?.parse().ok()).and_then(|code| code.try_into().ok());
+    let numbered = || value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).map(|code: f64| code as i32);
     Ok(named.map(|(_, code)| *code).or_else(numbered).unwrap_or_default())
 }
 
