@@ -30,14 +30,11 @@ const MIN_LINE_LENGTH: usize = 16;
 
 const MIN_PASSWORD_LENGTH: usize = 8;
 
-/// Minimum length of the beginning of a secret that is masked at the end of a text that was cut off.
-const MIN_BEGUN_LENGTH: usize = 4;
-
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 /// The password in a URL, unless it is a placeholder such as `$PASSWORD`, or already masked.
 static URL_PASSWORD: LazyLock<regex::Regex> = LazyLock::new(|| {
-    let pattern = r#":(?:\\?/){2}[^\s/:@"'<>]*:([^\s/?\#@"'<>${*][^\s/?\#@"'<>]*)@"#;
+    let pattern = r#":(?:\\?/){2}[^\s/:@"'<>]*:([^\s/?\#@"'<>${*][^\s/?\#"'<>]*)@"#;
     regex::Regex::new(pattern).expect("the pattern is fixed and tested")
 });
 
@@ -156,15 +153,15 @@ impl Secrets {
     }
 
     /// Returns the stream with stars in place of every secret; `None` if there is none that is not masked already.
-    pub(crate) fn mask_capture(&self, capture: &Capture) -> Option<Capture> {
+    pub fn mask_capture(&self, capture: &Capture) -> Option<Capture> {
         let mut known = capture.masked.clone();
         if capture.cut
-            && let Some(length) = self.begun_at_end(&capture.text)
+            && let Some(start) = self.begun_at_end(&capture.text)
         {
             let text = &capture.text;
             // A secret may end in the beginning of another one.
             known.extend(self.ranges(text));
-            known.push((text.len() - length, text.len()));
+            known.push((start, text.len()));
             let (text, known) = starred(text, &merged(known));
             let (text, masked) = self.masked(&text, &known).unwrap_or((text, known));
             return Some(Capture { text, masked, cut: true, concealed: capture.concealed });
@@ -173,13 +170,15 @@ impl Secrets {
         Some(Capture { text, masked, cut: capture.cut, concealed: capture.concealed })
     }
 
-    /// Returns the length of the beginning of a secret at the end of a text that was cut off there.
+    /// Returns where the beginning of a secret begins at the end of a text that was cut off there.
     fn begun_at_end(&self, text: &str) -> Option<usize> {
-        let begun = |value: &String| {
-            let lengths = (MIN_BEGUN_LENGTH..value.len()).rev();
-            lengths.filter(|length| value.is_char_boundary(*length)).find(|length| text.ends_with(&value[..*length]))
+        let word = text.rfind(is_space).map_or(0, |at| text.ceil_char_boundary(at + 1));
+        let password = || {
+            let found = URL_PASSWORD.captures_iter(&format!("{}@", &text[word..])).last()?.get(1)?.range();
+            (word + found.end == text.len()).then_some(word + found.start)
         };
-        self.values.keys().filter_map(begun).max()
+        let password = if self.masks_urls { password() } else { None };
+        self.finder().begun(text).into_iter().chain(password).min()
     }
 
     /// Returns the text with stars, and the ranges of the stars; `None` if every secret is in a known range.

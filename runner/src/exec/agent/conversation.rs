@@ -219,8 +219,8 @@ fn as_shell_reports(mut ran: Ran, error: Option<&RunError>) -> Ran {
 /// Returns the result of a command as it is sent to a model. Secrets are masked before the text is cut, so no part of
 /// one remains.
 fn shown(ran: &Ran, secrets: &Secrets) -> Value {
-    let stream =
-        |capture: &Option<Capture>| capture.as_ref().map(|it| ends_of(&secrets.mask(&it.text))).unwrap_or_default();
+    let masked = |it: &Capture| ends_of(&secrets.mask_capture(it).as_ref().unwrap_or(it).text);
+    let stream = |capture: &Option<Capture>| capture.as_ref().map(masked).unwrap_or_default();
     let code = ran.exit.and_then(Exit::shell_code);
     let mut result = json!({ "exit_code": code, "stdout": stream(&ran.stdout), "stderr": stream(&ran.stderr) });
     if ran.timed_out {

@@ -16,6 +16,9 @@ const MAX_LINE_BYTES: usize = 4 << 20;
 
 const MAX_TEXT: usize = 16 << 10;
 
+const IN_PARTS: &str =
+    "the file is searched in parts, which is not possible with `\\A`, `\\Z` or any number of lines in the pattern";
+
 #[derive(Clone, Debug)]
 pub struct LogSearch {
     wanted: String,
@@ -56,6 +59,15 @@ impl LogSearch {
     fn is_about_ends(&self) -> bool {
         self.compiled.is_ok() && ["\\A", "\\Z"].iter().any(|end| self.wanted.contains(end))
     }
+
+    /// Returns whether a match may have any number of lines.
+    fn is_about_lines(&self) -> bool {
+        const ANY: [&str; 6] = ["[\\s\\S]", "[\\S\\s]", "[\\w\\W]", "[\\W\\w]", "[\\d\\D]", "[\\D\\d]"];
+        let flags = self.wanted.strip_prefix("(?").and_then(|rest| rest.split_once(')'));
+        let is_dot_all =
+            flags.is_some_and(|(flags, _)| flags.bytes().all(|it| it.is_ascii_alphabetic()) && flags.contains('s'));
+        self.compiled.is_ok() && (is_dot_all || ANY.iter().any(|set| self.wanted.contains(set)))
+    }
 }
 
 /// Searches a file that arrives in pieces. Only a block and the longest line are in memory.
@@ -71,10 +83,7 @@ impl FileScan {
     pub fn new(wanted: &[String]) -> FileScan {
         let search = |wanted: &String| {
             let search = LogSearch::new(wanted);
-            let gap = search.is_about_ends().then(|| {
-                "the file is searched in parts, which is not possible with `\\A` and `\\Z` in the pattern".to_owned()
-            });
-            (search, FileSearch { pattern: wanted.clone(), gap, ..FileSearch::default() })
+            (search, FileSearch { pattern: wanted.clone(), ..FileSearch::default() })
         };
         FileScan { searches: wanted.iter().map(search).collect(), pending: Vec::new(), lines: 0, is_stopped: false }
     }
@@ -87,6 +96,10 @@ impl FileScan {
         self.pending.extend_from_slice(piece);
         if self.pending.len() < BLOCK {
             return;
+        }
+        for (wanted, search) in &mut self.searches {
+            let is_split = search.found.is_none() && (wanted.is_about_ends() || wanted.is_about_lines());
+            search.gap = search.gap.take().or_else(|| is_split.then(|| IN_PARTS.to_owned()));
         }
         if let Some(last) = memchr::memrchr(b'\n', &self.pending) {
             let end = last + 1;
@@ -129,10 +142,12 @@ impl FileScan {
         let text = String::from_utf8_lossy(&self.pending[..end]);
         let unreadable = text.find(['\0', char::REPLACEMENT_CHARACTER]);
         let unreadable = unreadable.map(|at| self.lines + newlines(&text.as_bytes()[..at]) + 1);
-        // An invalid byte is at least as short as its replacement, so the offset may only move down.
-        let again = if text.len() == end { again } else { usize::MAX };
+        let again = match text.len() == end || again > end {
+            true => again,
+            false => String::from_utf8_lossy(&self.pending[..again]).len(),
+        };
         for (wanted, search) in &mut self.searches {
-            if search.found.is_some() || wanted.is_about_ends() {
+            if search.found.is_some() || search.gap.is_some() && wanted.is_about_ends() {
                 continue;
             }
             match wanted.find(&text) {
@@ -229,6 +244,20 @@ mod tests {
         let text = "open\nclosed\n".repeat(400_000);
         let found = scanned(text.as_bytes(), 1_000, &["open\\n(?!closed)", "closed\\nclosed"]);
         assert_eq!((place(&found[0]), place(&found[1])), (None, None));
+    }
+
+    #[test]
+    fn text_of_any_number_of_lines_may_be_longer_than_a_part() {
+        let wanted = ["start[\\s\\S]*end", "(?s)start.*end", "start.*end", "\\Astart"];
+        let gaps = |text: &str| {
+            let found = scanned(text.as_bytes(), 65_537, &wanted);
+            found.into_iter().map(|it| (it.found.is_some(), it.gap.is_some())).collect::<Vec<_>>()
+        };
+        let filler = "nothing to see here\n".repeat(120_000);
+        let (found, open, none) = ((true, false), (false, true), (false, false));
+        assert_eq!(gaps(&format!("start\n{filler}end\n")), [open, open, none, open]);
+        assert_eq!(gaps(&format!("start\nend\n{filler}")), [found, found, none, open]);
+        assert_eq!(gaps("start\nend\n"), [found, found, none, found]);
     }
 
     #[test]

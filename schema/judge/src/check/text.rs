@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, ops::Range, sync::LazyLock};
 
-use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_normalizer::{ComposingNormalizerBorrowed, properties::CanonicalCombiningClassMapBorrowed};
 
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
 pub(crate) fn is_space(character: char) -> bool {
@@ -62,9 +62,26 @@ pub fn case_folded(text: &str) -> String {
     })
 }
 
-/// Whether nobody sees a character: a soft hyphen, a joiner, a space without width.
+/// Whether nobody sees a character: a soft hyphen, a joiner, a space without width, a mark of direction, a variant.
 fn is_invisible(letter: char) -> bool {
-    matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+    matches!(
+        letter,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Whether a character belongs to the letter before it.
+fn is_accent(letter: char) -> bool {
+    CanonicalCombiningClassMapBorrowed::new().get32_u8(letter.into()) != 0
 }
 
 /// Returns a text as a reader sees it: without invisible characters, without the commands of a terminal, such as colors,
@@ -125,7 +142,7 @@ impl CaseFolded {
             }
             folded.letters.push((folded.text.len(), at));
             let mut end = at + letter.len_utf8();
-            while let Some((at, accent)) = letters.next_if(|(_, next)| matches!(next, '\u{300}'..='\u{36f}')) {
+            while let Some((at, accent)) = letters.next_if(|(_, next)| is_accent(*next)) {
                 end = at + accent.len_utf8();
             }
             let letter = if letter == '\r' { "\n" } else { &text[at..end] };

@@ -48,6 +48,7 @@ impl Evidence {
                 *capture = masked;
             }
         }
+        self.note_masked_names(secrets);
         for text in self.names_mut() {
             *text = secrets.mask(text);
         }
@@ -63,7 +64,20 @@ impl Evidence {
         }
     }
 
-    /// Returns the texts that are not captures. No claim is judged by them.
+    /// Notes which lists lack a name when it is masked: a claim may be about it.
+    fn note_masked_names(&mut self, secrets: &Secrets) {
+        if let Some(log) = &mut self.files {
+            let mut paths = log.files.iter().map(|file| &file.path).chain(log.rest.keys());
+            log.cut |= paths.any(|path| secrets.contains_secret(path));
+        }
+        for observation in &mut self.observations {
+            let Answer::Trace(TraceAnswer::Found(trace)) = &mut observation.answer else { continue };
+            let mut names = trace.spans.iter().flat_map(|span| span.model.iter().chain([&span.name]));
+            trace.masked |= names.any(|name| secrets.contains_secret(name));
+        }
+    }
+
+    /// Returns the texts that are not captures.
     fn names_mut(&mut self) -> Vec<&mut String> {
         let Evidence { context, exchange, files, observations, error, .. } = self;
         let mut names: Vec<&mut String> = error.iter_mut().map(|error| &mut error.message).collect();

@@ -30,6 +30,9 @@ pub struct Trace {
     /// Number of other traces of agents' work that began during the act, and may be part of it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unassigned: usize,
+    /// Whether secrets are masked in names, which may be those that a claim is about.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
     /// The way in which it was matched to the act; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<TraceMatch>,
@@ -42,6 +45,9 @@ impl Trace {
         }
         if self.unfinished {
             return Some("the trace has not ended, and later spans could change the result");
+        }
+        if self.masked {
+            return Some("a secret is masked in the trace, which could change the result");
         }
         (self.unassigned > 0).then_some("other traces of agents began during the run, and they could be a part of it")
     }

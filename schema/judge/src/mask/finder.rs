@@ -1,4 +1,4 @@
-//! Finds values in a text: as they are, escaped, percent-encoded, in Base64, and broken into lines.
+//! Finds values in a text: as they are, escaped, percent-encoded, in Base64, colored, and broken into lines.
 
 use std::borrow::Cow;
 
@@ -9,6 +9,9 @@ const MAX_DEPTH: usize = 2;
 const MIN_BROKEN_LENGTH: usize = 16;
 
 const MIN_BASE64_LENGTH: usize = 8;
+
+/// Minimum length of the beginning of a value that is found at the end of a text that was cut off.
+const MIN_BEGUN_LENGTH: usize = 4;
 
 /// Minimum number of bytes that are decoded at once: the positions of a long text would need too much memory.
 const WINDOW: usize = 256 * 1024;
@@ -85,7 +88,9 @@ impl Finder {
             let end = text.len().min(start + window + overlap);
             let bytes = &text.as_bytes()[start..end];
             let before = found.len();
-            self.search_decoded(&View::of(bytes), 0, &mut found);
+            Finder::decoded(&View::of(bytes), 0, &mut |view, is_joined| {
+                self.searcher(is_joined).search(view, &mut found)
+            });
             for place in &mut found[before..] {
                 place.start += start;
                 place.end += start;
@@ -109,17 +114,44 @@ impl Finder {
         found
     }
 
-    fn search_decoded(&self, view: &View<'_>, depth: usize, found: &mut Vec<Found>) {
+    /// Returns where the beginning of a value begins that ends with the text, possibly in half of an encoded byte.
+    pub(super) fn begun(&self, text: &str) -> Option<usize> {
+        let from = text.len().saturating_sub(self.longest.saturating_mul(MAX_ENCODED));
+        let tail = &text.as_bytes()[from..];
+        // Half of an encoded byte is not decoded.
+        let is_half = |at: &usize| {
+            let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"\\%&#[;".contains(byte);
+            b"\\%&\x1b".contains(&tail[*at]) && tail[at + 1..].iter().all(is_part)
+        };
+        let halves = (tail.len().saturating_sub(MAX_ENCODED)..tail.len()).filter(is_half);
+        let mut begun: Option<usize> = None;
+        for end in halves.chain([tail.len()]) {
+            let mut look = |view: &View<'_>, is_joined| {
+                begun = begun.into_iter().chain(self.searcher(is_joined).begun(view)).min();
+            };
+            let view = View::of(&tail[..end]);
+            look(&view, false);
+            Finder::decoded(&view, 0, &mut look);
+        }
+        begun.map(|start| text.floor_char_boundary(from + start))
+    }
+
+    fn searcher(&self, is_joined: bool) -> &Searcher {
+        if is_joined { &self.joined } else { &self.whole }
+    }
+
+    /// Visits everything that a text may encode, and whether its lines are joined.
+    fn decoded(view: &View<'_>, depth: usize, visit: &mut impl FnMut(&View<'_>, bool)) {
         if let Some(joined) = view.decoded(Encoding::LineEnds) {
-            self.joined.search(&joined, found);
+            visit(&joined, true);
         }
         if depth == MAX_DEPTH {
             return;
         }
-        for encoding in [Encoding::Escapes, Encoding::Percent, Encoding::Entities] {
+        for encoding in [Encoding::Escapes, Encoding::Percent, Encoding::Entities, Encoding::Colors] {
             if let Some(decoded) = view.decoded(encoding) {
-                self.whole.search(&decoded, found);
-                self.search_decoded(&decoded, depth + 1, found);
+                visit(&decoded, false);
+                Finder::decoded(&decoded, depth + 1, visit);
             }
         }
     }
@@ -144,6 +176,16 @@ impl Searcher {
             found.push(Found { start: view.at(start), end: view.at(end), value: form.value });
         }
     }
+
+    /// Returns where the beginning of a form begins that ends with the text.
+    fn begun(&self, view: &View<'_>) -> Option<usize> {
+        let begun = |form: &Form| {
+            let mut lengths = (MIN_BEGUN_LENGTH..form.bytes.len().min(view.bytes.len() + 1)).rev();
+            let length = lengths.find(|length| view.bytes.ends_with(&form.bytes[..*length]))?;
+            Some(view.at(view.bytes.len() - length))
+        };
+        self.forms.iter().filter_map(begun).min()
+    }
 }
 
 /// Returns a text without percent-encoding.
@@ -154,6 +196,7 @@ pub(super) fn percent_decoded(text: &str) -> String {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
+    /// Also the null characters of text in UTF-16.
     LineEnds,
     /// As in JSON, Python and C: `\n`, `\"`, `\u0041`, `\x41`.
     Escapes,
@@ -161,6 +204,8 @@ enum Encoding {
     Percent,
     /// As in XML: `&amp;`, `&#65;`.
     Entities,
+    /// Commands of a terminal, as `grep --color` writes them.
+    Colors,
 }
 
 #[derive(Debug)]
@@ -182,10 +227,11 @@ impl View<'_> {
     /// Returns the decoded bytes; `None` if they are the same.
     fn decoded(&self, encoding: Encoding) -> Option<View<'static>> {
         let mark = match encoding {
-            Encoding::LineEnds => memchr::memchr2(b'\n', b'\r', &self.bytes),
+            Encoding::LineEnds => memchr::memchr3(b'\n', b'\r', 0, &self.bytes),
             Encoding::Escapes => memchr::memchr(b'\\', &self.bytes),
             Encoding::Percent => memchr::memchr(b'%', &self.bytes),
             Encoding::Entities => memchr::memchr(b'&', &self.bytes),
+            Encoding::Colors => memchr::memchr(0x1B, &self.bytes),
         };
         mark?;
         let mut bytes = Vec::with_capacity(self.bytes.len());
@@ -195,11 +241,17 @@ impl View<'_> {
         while from < self.bytes.len() {
             let rest = &self.bytes[from..];
             let (piece, length) = match encoding {
-                Encoding::LineEnds if matches!(rest[0], b'\n' | b'\r') => (&[][..], 1),
+                Encoding::LineEnds if matches!(rest[0], b'\n' | b'\r' | 0) => (&[][..], 1),
                 Encoding::Escapes if rest[0] == b'\\' => escape(rest, &mut buffer),
                 Encoding::Percent if rest[0] == b'%' => percent(rest, &mut buffer),
                 Encoding::Entities if rest[0] == b'&' => entity(rest, &mut buffer),
-                Encoding::LineEnds | Encoding::Escapes | Encoding::Percent | Encoding::Entities => (&rest[..1], 1),
+                Encoding::Colors if rest.starts_with(b"\x1b[") => {
+                    let end = rest[2..].iter().position(|byte| (b'@'..=b'~').contains(byte));
+                    (&[][..], end.map_or(1, |end| end + 3))
+                }
+                Encoding::LineEnds | Encoding::Escapes | Encoding::Percent | Encoding::Entities | Encoding::Colors => {
+                    (&rest[..1], 1)
+                }
             };
             let place = u32::try_from(self.at(from)).unwrap_or(u32::MAX);
             bytes.extend_from_slice(piece);
@@ -337,6 +389,7 @@ mod tests {
             "p&quot;ss/w%rd é😀 &lt;k&gt;&amp;x\\y",
             "p&#34;ss/w%rd &#xe9;😀 &#60;k&#x3E;&amp;x\\y",
             "p\"ss/w%rd+é😀+<k>&x\\y",
+            "p\"ss\x1b[01;31m\x1b[K/w%rd\x1b[m é😀 <k>&x\\y",
         ] {
             assert_eq!(found(value, &format!("é {encoded} é")), [encoded]);
         }
@@ -349,7 +402,9 @@ mod tests {
     #[test]
     fn long_value_is_found_across_line_ends_and_a_short_one_is_not() {
         let value = "0123456789abcdef";
-        for text in ["01234567\n89abcdef", "0123\r\n456789ab\r\ncdef", r"01234567\n89abcdef"] {
+        let wide: String = value.chars().flat_map(|it| [it, '\0']).collect();
+        let wide = wide.trim_end_matches('\0');
+        for text in ["01234567\n89abcdef", "0123\r\n456789ab\r\ncdef", r"01234567\n89abcdef", wide] {
             assert_eq!(found(value, &format!("x {text} x")), [text]);
         }
         assert_eq!(found("0123456789abcde", "01234567\n89abcde"), [""; 0]);
@@ -369,6 +424,19 @@ mod tests {
             assert_eq!(found(value, &format!("({encoded})")), [expected], "{encoded}");
         }
         assert_eq!(found("1234567", "MTIzNDU2Nw=="), [""; 0]);
+    }
+
+    #[test]
+    fn beginning_of_a_value_is_found_in_every_encoding_at_the_end() {
+        let value = "p\"ss/w%rd-secret";
+        let begun = |text: &str| Finder::of([value].into_iter()).begun(text);
+        for text in [
+            "p\"ss/w%rd-sec", r#"p\"ss\/w%rd-sec"#, r#"p\"ss\"#, "p%22ss%2Fw%25rd%2Ds", "p%22ss%2", "p%2522ss%252",
+            "p&quot;ss/w&#3", "cCJzcy93JXJkLXNl", "p\"ss/w\n%rd-",
+        ] {
+            assert_eq!(begun(&format!("é {text}")), Some(3), "{text}");
+        }
+        assert_eq!(["p\"s", "p\"ss/w%rd-secrets", "", "%"].map(begun), [None; 4]);
     }
 
     #[test]

@@ -101,6 +101,7 @@ fn password_in_a_url_is_masked_and_nothing_around_it() {
         ("see https://me:pa$$wörd@host/x", "see https://me:********@host/x"),
         ("redis://:p@host https://a:b@c.d", "redis://:*@host https://a:*@c.d"),
         (r"https:\/\/me:pass@host", r"https:\/\/me:****@host"),
+        ("https://me:p@ss@host/x@y", "https://me:****@host/x@y"),
     ] {
         assert_eq!(none.mask(text), masked);
         assert_eq!(none.mask(masked), masked);
@@ -149,6 +150,16 @@ fn beginning_of_a_secret_is_masked_where_a_text_was_cut() {
         assert_eq!(found.text, masked);
         assert_eq!(secrets.mask_capture(&found), None, "masking again changes nothing");
         assert_eq!(secrets.mask_capture(&Capture::whole("x ab-d")), None);
+    }
+}
+
+#[test]
+fn password_is_masked_where_its_url_was_cut() {
+    let secrets = secrets(&[], &[], &[]);
+    for (text, masked) in [("see https://me:pass", "see https://me:****"), ("https://me:pass x", "https://me:pass x")] {
+        let cut = Capture { text: text.to_owned(), cut: true, ..Capture::default() };
+        assert_eq!(secrets.mask_capture(&cut).unwrap_or(cut).text, masked);
+        assert_eq!(secrets.mask_capture(&Capture::whole(text)), None);
     }
 }
 

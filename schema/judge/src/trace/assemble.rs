@@ -187,6 +187,7 @@ impl Trace {
         self.spans.truncate(MAX_SPANS);
         self.unfinished |= other.unfinished;
         self.unseen_tools |= other.unseen_tools;
+        self.masked |= other.masked;
         self.unassigned = self.unassigned.max(other.unassigned);
         self.cost_usd = match (self.cost_usd, other.cost_usd) {
             (Some(one), Some(two)) => Some(one + two),

@@ -199,8 +199,8 @@ fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8],
 fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
     let trace = assemble(spans.iter().copied());
     let told = |key: &Option<String>, known: fn(&crate::evidence::Tokens) -> u64| match key {
-        Some(key) => spans.iter().filter_map(|it| it.attributes().first_count(&[key])).sum(),
-        None => trace.spans.iter().filter_map(|span| span.tokens.as_ref()).map(known).sum(),
+        Some(key) => spans.iter().filter_map(|it| it.attributes().first_count(&[key])).fold(0, u64::saturating_add),
+        None => trace.spans.iter().filter_map(|span| span.tokens.as_ref()).map(known).fold(0, u64::saturating_add),
     };
     let costs: Vec<f64> = trace.spans.iter().filter_map(|span| span.cost_usd).collect();
     Usage {

@@ -117,6 +117,9 @@ pub enum RunEnd {
     Final(Option<Result<(), String>>),
 }
 
+/// Tools of an OpenClaw gateway that call others, if it has a catalog of tools.
+const WRAPPERS: [&str; 2] = ["tool_call", "tool_search_code"];
+
 /// Tool that starts a run of another agent.
 pub const SPAWN: &str = "sessions_spawn";
 
@@ -290,6 +293,10 @@ fn tool_events(fields: &Fields, is_openclaw: bool) -> Vec<Event> {
     // A name with bytes that are not UTF-8 may be that of any tool.
     let is_damaged = |name: &&str| name.contains(char::REPLACEMENT_CHARACTER);
     if names.iter().any(is_damaged) {
+        return vec![Event::Unclear { tool: None, id }];
+    }
+    // A wrapper calls another tool, which is not named.
+    if is_openclaw && names.iter().any(|name| WRAPPERS.contains(name)) {
         return vec![Event::Unclear { tool: None, id }];
     }
     let Some((tool, others)) = names.split_last().filter(|_| is_known && !is_refused) else {

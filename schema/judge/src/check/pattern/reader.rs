@@ -208,8 +208,13 @@ impl Reader {
         self.has_boundary = true;
         let (boundary, opposite, _) = BOUNDARIES[usize::from(!self.flags.ascii)];
         // Between the bytes of a character, the linear engine finds the opposite of an ASCII boundary.
-        self.backtracks |= letter == 'B' && self.flags.ascii;
-        Part::position(if letter == 'B' { opposite } else { boundary })
+        self.backtracks |= letter == 'B' && (self.flags.ascii || self.is_python());
+        match letter {
+            // Python finds none in an empty text.
+            'B' if self.is_python() => Part::position(&format!(r"(?:{opposite}(?!\A\z))")),
+            'B' => Part::position(opposite),
+            _ => Part::position(boundary),
+        }
     }
 
     fn quantifier(&self) -> Option<(u64, Option<u64>, usize)> {
@@ -414,7 +419,7 @@ impl Reader {
     fn reference(&mut self, start: usize, number: usize) -> Result<Part, PatternError> {
         let found = number.checked_sub(1).and_then(|index| self.groups.get(index));
         // ECMAScript reads a group that took no part as empty, which the engine does not.
-        let may_refer = |group: &Group| self.is_python() || group.is_certain && self.lookbehinds == 0;
+        let may_refer = |group: &Group| self.lookbehinds == 0 && (self.is_python() || group.is_certain);
         let (least, most) = match (found, found.and_then(|group| group.width)) {
             (Some(group), Some(width)) if may_refer(group) => width,
             (None, _) if self.is_python() => {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::evidence::{
     Change, ChangedFile, CommandLog, Context, EntryKind, FileLog, FoundText, ModelReply, Observation, QuestionAnswer,
-    TemplateValues, ToolCall, Turn,
+    Span, TemplateValues, ToolCall, Trace, Turn,
 };
 
 #[test]
@@ -19,6 +19,25 @@ fn digest_of_a_file_goes_with_what_is_masked_in_it() {
     evidence.mask(&secrets, |_, _| MaskingLoss::Nothing);
     let digests: Vec<_> = evidence.files.unwrap().files.into_iter().map(|file| file.digest).collect();
     assert_eq!(digests, [None, Some("0123".to_owned())]);
+}
+
+#[test]
+fn list_that_lacks_a_masked_name_is_incomplete() {
+    let secrets = Secrets::new([("PIN", "4711")], &["PIN".to_owned()], &[]);
+    let masked = |name: &str| {
+        let rest = std::collections::BTreeMap::from([(name.to_owned(), EntryKind::File)]);
+        let span = Span { model: Some(name.to_owned()), ..Span::default() };
+        let trace = Trace { spans: vec![span], ..Trace::default() };
+        let mut evidence = Evidence {
+            files: Some(FileLog { rest, ..FileLog::default() }),
+            observations: vec![Observation { need: Need::Trace, answer: Answer::Trace(TraceAnswer::Found(trace)) }],
+            ..Evidence::default()
+        };
+        evidence.mask(&secrets, |_, _| MaskingLoss::Nothing);
+        let Some(TraceAnswer::Found(trace)) = evidence.trace() else { panic!("the trace is there") };
+        (evidence.files.as_ref().unwrap().cut, trace.gap().is_some())
+    };
+    assert_eq!((masked("pin-4711"), masked("pin-4712")), ((true, true), (false, false)));
 }
 
 #[test]

@@ -26,6 +26,13 @@ use crate::{
     words::{AgentName, Name},
 };
 
+/// Returns an error if the order of the spans of a kind is not known.
+fn with_order(trace: &Trace, kind: SpanKind) -> Result<(), Why> {
+    let spans = in_order(trace, kind);
+    let is_known = spans.len() < 2 || spans.iter().all(|span| span.started_us.is_some());
+    is_known.then_some(()).ok_or_else(|| Why::unknown("a span has no start time, so the order is not known"))
+}
+
 /// Returns the spans of a kind, by start time if all have one.
 pub(super) fn in_order(trace: &Trace, kind: SpanKind) -> Vec<&Span> {
     let mut spans: Vec<&Span> = trace.spans.iter().filter(|span| span.kind == kind).collect();
@@ -169,6 +176,9 @@ impl AssertionType for ToolSequence {
         let actual = names(&in_order(trace.so_far(), SpanKind::Tool));
         let wanted = listed(&expected.iter().map(String::as_str).collect::<Vec<_>>());
         let got = listed(&actual);
+        if self.mode != SequenceMode::Contains {
+            with_order(trace.so_far(), SpanKind::Tool).at("expected")?;
+        }
         match self.mode {
             SequenceMode::Strict => {
                 let (_, proof) = trace.complete().at("expected")?;
@@ -435,6 +445,7 @@ impl AssertionType for DelegationPath {
             return Err(Row::unknown("expected", "the list is empty, so nothing is checked"));
         }
         let expected = self.expected.iter().map(|name| seen.expand("expected", name)).collect::<Result<Vec<_>, _>>()?;
+        with_order(trace.so_far(), SpanKind::Subagent).at("expected")?;
         let agents = in_order(trace.so_far(), SpanKind::Subagent);
         let agents: Vec<String> = agents.into_iter().map(|span| span.name.clone()).collect();
         let fallback = if agents.is_empty() { self.fallback(seen)? } else { None };

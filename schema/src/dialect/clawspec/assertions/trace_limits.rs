@@ -272,7 +272,7 @@ impl TraceCost {
         if let Some(cost) = span.cost_usd.filter(|cost| *cost > 0.0) {
             return Ok(Some((cost, false)));
         }
-        let Some(tokens) = span.tokens.filter(|tokens| tokens.input + tokens.output > 0) else {
+        let Some(tokens) = span.tokens.filter(|tokens| tokens.input > 0 || tokens.output > 0) else {
             let is_unpriced = span.kind == SpanKind::Llm && span.tokens.is_none() && span.error.is_none();
             return if is_unpriced { Err(()) } else { Ok(None) };
         };

@@ -7,6 +7,10 @@ type Search = (&'static str, &'static str, Option<(usize, usize)>);
 /// Pattern, text, and the span that `re.search(pattern, text)` returns, if any.
 const SEARCHES: &[Search] = &[
     ("(?aa)a", "a", Some((0, 1))),
+    (r"\B", "", None),
+    (r"\B", "-", Some((0, 0))),
+    (r"(?a)x|\B", "", None),
+    (r"\Bb", "ab", Some((1, 2))),
     ("last line$", "first\nlast line\n", Some((6, 15))),
     ("first$", "first\nlast line\n", None),
     (r"last line\Z", "first\nlast line\n", None),

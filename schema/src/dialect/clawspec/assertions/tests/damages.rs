@@ -78,6 +78,8 @@ fn assertion_about_a_damaged_log_does_not_pass() {
         "t [r1] tool call -> mail.send",
         "{\"run\":{\"id\":\"r1\"},\"tool_calls\":[{\"fn\":\"mail.send\"}]}",
         "embedded run tool retry: runId=r1 tool=mail.send",
+        "embedded run tool start: runId=r1 tool=tool_call toolCallId=c9",
+        "embedded run tool end: runId=r1 tool=tool_search_code toolCallId=c9",
         "t run_id=r1 tool=mail.send blocked",
     ];
     let damages: Vec<(&str, Vec<String>)> = [
@@ -158,6 +160,13 @@ fn assertion_about_a_damaged_trace_does_not_pass() {
         check(assertion, &damaged(Trace { cut: true, ..whole.clone() }), Status::Unknown, "more spans");
         check(assertion, &damaged(Trace { unfinished: true, ..whole.clone() }), Status::Unknown, "has not ended");
         check(assertion, &damaged(Trace { unassigned: 1, ..whole.clone() }), Status::Unknown, "other traces");
+        check(assertion, &damaged(Trace { masked: true, ..whole.clone() }), Status::Unknown, "is masked");
+    }
+    let mut timeless = whole.clone();
+    timeless.spans.iter_mut().filter(|span| span.name == "write").for_each(|span| span.started_us = None);
+    for mode in ["strict", "ordered"] {
+        let assertion = format!("{{type: tool_sequence, mode: {mode}, expected: [memory.search, write]}}");
+        check(&assertion, &damaged(timeless.clone()), Status::Unknown, "no start time");
     }
 }
 
