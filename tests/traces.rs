@@ -107,6 +107,18 @@ fn stored_spans_judge_the_tests_of_a_suite_by_its_filter() {
 }
 
 #[test]
+fn span_without_the_id_of_a_trace_leaves_what_did_not_happen_unknown() {
+    let place = clerk();
+    let mut spans = spans();
+    let mut lost = span(4, 1, "execute_tool", json!({ "gen_ai.tool.name": "delete_order" }));
+    lost["traceId"] = json!("");
+    spans["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array_mut().unwrap().push(lost);
+    place.write("spans.json", spans.to_string());
+    let done = place.run(&["trace", "kindlm.yaml", "--from", "spans.json", "--test", "looks*"]);
+    assert!(done.code != Some(0) && done.stdout.contains("1 unknown"), "{done:?}");
+}
+
+#[test]
 fn assertions_about_traces_are_judged_by_stored_spans_and_others_left_out() {
     let place = clerk();
     let done = place.run(&["trace", "skills/clerk/tests/scenarios.yaml", "--from", "spans.json"]);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sha2::Digest;
 use speclens_schema::{
+    dialect::kindlm,
     evidence::{Span, SpanKind, Trace, TraceMatch},
     trace::{
         Exported, ExportedTrace, Signals, ToolUse, TraceClues, assemble, match_trace, opik, otlp, read_file, said,
@@ -350,6 +351,13 @@ fn span_sent_before_its_end_counts_once_and_another_with_its_id_counts_as_well()
     let found = trace(vec![span(1, 0, "run", json!({})), begun, call(2, "read"), call(3, "send")]);
     assert_eq!(shown(&found), ["Other run", "Tool read", "Tool send"]);
     assert!(found.spans.iter().all(|span| span.ended_us.is_some()));
+}
+
+#[test]
+fn call_of_a_span_sent_twice_is_reported_once() {
+    let call = span(1, 0, "execute_tool", json!({ "gen_ai.tool.name": "read" }));
+    let found = kindlm::trace::Trace::default().evidence(&signals(vec![call.clone(), call]).spans, &[]).unwrap();
+    assert_eq!(found.stdout().unwrap().text, r#"{"kindlm":"tool_call","name":"read","arguments":{}}"#);
 }
 
 #[test]

@@ -172,7 +172,7 @@ impl Secrets {
 
     /// Returns where the beginning of a secret begins at the end of a text that was cut off there.
     fn begun_at_end(&self, text: &str) -> Option<usize> {
-        let word = text.rfind(is_space).map_or(0, |at| text.ceil_char_boundary(at + 1));
+        let word = text.rfind(is_space).unwrap_or(0);
         let password = || {
             let found = URL_PASSWORD.captures_iter(&format!("{}@", &text[word..])).last()?.get(1)?.range();
             (word + found.end == text.len()).then_some(word + found.start)

@@ -15,7 +15,7 @@ mod match_trace;
 pub mod opik;
 pub mod otlp;
 
-pub use assemble::{MAX_SPANS, assemble, has_ended};
+pub use assemble::{MAX_SPANS, assemble, distinct, has_ended};
 pub use content::{SpanContent, ToolUse, said};
 pub use conventions::asks_model;
 pub use exported::{Attributes, CostCounters, Exported, Point, Signals, TraceId, as_text as attribute_text};

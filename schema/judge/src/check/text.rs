@@ -79,9 +79,9 @@ fn is_invisible(letter: char) -> bool {
     )
 }
 
-/// Whether a character belongs to the letter before it.
+/// Whether a character belongs to the letter before it: an accent, or a part of a Korean syllable.
 fn is_accent(letter: char) -> bool {
-    CanonicalCombiningClassMapBorrowed::new().get32_u8(letter.into()) != 0
+    CanonicalCombiningClassMapBorrowed::new().get32_u8(letter.into()) != 0 || matches!(letter, '\u{1160}'..='\u{11ff}')
 }
 
 /// Returns a text as a reader sees it: without invisible characters, without the commands of a terminal, such as colors,
@@ -146,7 +146,8 @@ impl CaseFolded {
                 end = at + accent.len_utf8();
             }
             let letter = if letter == '\r' { "\n" } else { &text[at..end] };
-            folded.text.push_str(&case_folded(&composed.normalize(letter)));
+            // A capital may be the only form of a letter that has no composed one.
+            folded.text.push_str(&composed.normalize(&case_folded(letter)));
         }
         folded
     }
@@ -154,7 +155,7 @@ impl CaseFolded {
     /// Returns the byte range in the original text of the first occurrence of another text, ignoring case and what
     /// nobody sees.
     pub fn find(&self, wanted: &str) -> Option<Range<usize>> {
-        let wanted = case_folded(&visible(wanted));
+        let wanted = visible(&case_folded(wanted)).into_owned();
         if wanted.is_empty() {
             return None;
         }
@@ -165,7 +166,7 @@ impl CaseFolded {
     /// Returns the byte range in the original text of the first occurrence of a phrase, ignoring case. Any white space
     /// may be between its words, such as the end of a line.
     pub fn find_phrase(&self, wanted: &str) -> Option<Range<usize>> {
-        let wanted = case_folded(&visible(wanted));
+        let wanted = visible(&case_folded(wanted)).into_owned();
         let words: Vec<String> = wanted.split(char::is_whitespace).map(regex::escape).collect();
         let is_phrase = words.len() > 1 && words.iter().any(|word| !word.is_empty());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -316,6 +317,10 @@ mod tests {
             ("é İstanbul ŉ b", "B", Some("b")),
             ("ΟΔΟΣ und mehr", "οδος", Some("ΟΔΟΣ")),
             ("ﬁne", "i", Some("ﬁ")),
+            ("a\u{1dca}\u{301}!", "á\u{1dca}", Some("a\u{1dca}\u{301}")),
+            ("J\u{30c}!", "ǰ", Some("J\u{30c}")),
+            ("\u{1112}\u{1161}\u{11ab}!", "한", Some("\u{1112}\u{1161}\u{11ab}")),
+            ("ab\u{202e}\u{fe0f}cd", "bc", Some("b\u{202e}\u{fe0f}c")),
             ("é", "x", None),
             ("x", "", None),
             ("a limited\r\ntime", "LIMITED\nTIME", Some("limited\r\ntime")),

@@ -131,6 +131,24 @@ fn encoded_secret_is_masked_with_its_whole_encoding() {
 }
 
 #[test]
+fn white_space_around_a_match_stays_and_stars_that_match_are_masked_once() {
+    let secrets = secrets(&[], &[], &["\\s+tok-\\d+\\s*", "[*]+", "q*"]);
+    let found = secrets.mask_capture(&Capture::whole("ab  tok-12  cd ***")).unwrap();
+    assert_eq!((found.text.as_str(), &found.masked[..]), ("ab  ******  cd ***", &[(4, 10), (15, 18)][..]));
+    assert_eq!(secrets.mask_capture(&found), None);
+    assert_eq!(secrets.mask(" tok-1"), " *****");
+}
+
+#[test]
+fn secrets_are_equal_if_they_mask_the_same() {
+    let one = secrets(&[("A_KEY", "abcdefgh")], &[], &["x+"]);
+    assert_eq!(one, secrets(&[("B_KEY", "abcdefgh")], &[], &["x+"]));
+    assert_ne!(one, secrets(&[("A_KEY", "abcdefgh")], &[], &["y+"]));
+    assert_ne!(one, secrets(&[("A_KEY", "ijklmnop")], &[], &["x+"]));
+    assert_ne!(Secrets::none(), secrets(&[], &[], &[]));
+}
+
+#[test]
 fn value_is_kept_once_with_the_first_variable_that_has_it() {
     let mut secrets = secrets(&[("A_KEY", " abcdefgh\n"), ("B_KEY", "abcdefgh"), ("C_KEY", "ijklmnop")], &[], &[]);
     assert_eq!(secrets.names_in(&["abcdefgh", "ijklmnop"]), ["A_KEY", "C_KEY"]);

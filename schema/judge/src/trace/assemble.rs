@@ -22,14 +22,7 @@ const MAX_NAME: usize = 1024;
 const MAX_ERROR: usize = 4096;
 
 pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
-    let mut spans: Vec<&Exported> = spans.into_iter().collect();
-    // A program that does not receive a response in time sends a span again, and some send one that has not ended.
-    spans.sort_by_key(|it| it.span.end_time_unix_nano == 0);
-    let mut seen = HashSet::new();
-    spans.retain(|Exported { span, .. }| {
-        span.span_id.is_empty() || seen.insert((&span.trace_id, &span.span_id, &span.name, span.start_time_unix_nano))
-    });
-    spans.sort_by_key(|it| it.span.start_time_unix_nano);
+    let spans = distinct(spans);
     let unfinished = !has_ended(spans.iter().copied());
     let tree = Tree::of(&spans);
     let roles = roles(&spans, &tree);
@@ -71,6 +64,19 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
         unseen_tools,
         ..Trace::default()
     }
+}
+
+/// Returns the spans in the order in which they began, each of them once.
+pub fn distinct<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Vec<&'e Exported> {
+    let mut spans: Vec<&Exported> = spans.into_iter().collect();
+    // A program that does not receive a response in time sends a span again, and some send one that has not ended.
+    spans.sort_by_key(|it| it.span.end_time_unix_nano == 0);
+    let mut seen = HashSet::new();
+    spans.retain(|Exported { span, .. }| {
+        span.span_id.is_empty() || seen.insert((&span.trace_id, &span.span_id, &span.name, span.start_time_unix_nano))
+    });
+    spans.sort_by_key(|it| it.span.start_time_unix_nano);
+    spans
 }
 
 /// Returns whether the outermost span of each trace has ended. One in which no agent worked does not matter beside

@@ -14,7 +14,7 @@ use crate::{
     check::pattern::EcmaPattern,
     document::Document,
     evidence::{Capture, Ended, Evidence, Ran, Usage},
-    trace::{Exported, LogRecord, SpanContent, ToolUse, asks_model, assemble, attribute_text, said},
+    trace::{Exported, LogRecord, SpanContent, ToolUse, asks_model, assemble, attribute_text, distinct, said},
 };
 
 /// How `speclens trace` receives and reads traces.
@@ -116,11 +116,10 @@ impl Trace {
     pub fn evidence(&self, spans: &[Exported], logs: &[LogRecord]) -> Option<Evidence> {
         let filter = self.span_filter.clone().unwrap_or_default();
         let pattern = filter.name_pattern.as_deref().and_then(|it| EcmaPattern::compile(it, false).ok());
-        let mut kept: Vec<&Exported> = spans.iter().filter(|it| filter.lets(it, pattern.as_ref())).collect();
+        let kept = distinct(spans.iter().filter(|it| filter.lets(it, pattern.as_ref())));
         if kept.is_empty() {
             return None;
         }
-        kept.sort_by_key(|it| it.span.start_time_unix_nano);
         let mapping = self.span_mapping.clone().unwrap_or_default();
         let mut records: HashMap<(&[u8], &[u8]), Vec<&LogRecord>> = HashMap::new();
         for event in logs {
