@@ -3,12 +3,14 @@
 use std::{collections::HashSet, ops::Range};
 
 use speclens_runner::event::RunResult;
+use serde_json::Value;
 use speclens_schema::{
+    check::{json::number_text, score::object},
     document::{Document, NodeRef, Pointer},
     json_schema::SpecFile,
     judge::Judged,
     suite::Case,
-    verdict::{Status, Verdict},
+    verdict::{Check, Status, Verdict},
 };
 
 use super::{
@@ -68,7 +70,10 @@ fn verdicts(document: &Document, case: &Case, offset: usize, attempts: &[&RunRes
         labels.retain(|(_, _, is_here)| *is_here);
     }
     let left_out = labels.len().saturating_sub(MAX_LINES);
-    let shown = labels.iter().take(MAX_LINES).filter_map(|(claim, label, _)| line(*claim, label, attempts));
+    let shown = labels.iter().take(MAX_LINES).filter_map(|(claim, label, _)| {
+        let reasons = case.claims.get(*claim).and_then(|claim| said_by_judge(&*claim.check, attempts));
+        Some(line(*claim, label, attempts)? + &reasons.unwrap_or_default())
+    });
     let mut lines: Vec<String> = shown.collect();
     if left_out > 0 {
         lines.push(format!("- and {left_out} more"));
@@ -85,6 +90,19 @@ pub(super) fn written_at(document: &Document, offset: usize) -> Option<(Pointer,
     let value = Some(node).filter(|node| node.text().is_some()).map(NodeRef::range);
     let touched = [key, value].into_iter().flatten().find(|range| range.start <= offset && offset <= range.end)?;
     Some((at, touched))
+}
+
+/// Returns the score that a judge gave last, and its reasons.
+fn said_by_judge(check: &dyn Check, attempts: &[&RunResult]) -> Option<String> {
+    attempts.iter().rev().find_map(|attempt| {
+        let evidence = attempt.evidence.get()?;
+        let needs = check.needs(&evidence.context);
+        let replies = needs.iter().find_map(|need| evidence.answer_to(need)?.replies())?;
+        let said: Value = serde_json::from_str(object(&replies.last()?.text.text).ok()?).ok()?;
+        let score = said.get("score").or_else(|| said.get("driftScore"))?.as_f64()?;
+        let reasons = said.get("reasoning").and_then(Value::as_str).unwrap_or_default();
+        Some(format!(" (score {}: {})", number_text(score), markdown::text(reasons)))
+    })
 }
 
 fn key(judged: &Judged) -> (usize, &str) {
