@@ -8,7 +8,7 @@
 //   node tests/bench.mjs --mb '' --check 1000             `speclens check` on a tree of so many suites of all dialects
 //   node tests/bench.mjs --mb '' --run 1000               so many tests `true`, against xargs
 //   node tests/bench.mjs --mb '' --runs outputs,turns     other figures of runs: `outputs` of 30 MB, `recordings` that are
-//                                                          judged again, `turns` of a model on this machine, `transcripts`
+//                                                          judged again, `turns` of a model on this machine, `prompts`, `transcripts`
 //                                                          of 1 MB, `lens` from *Run* to the first command; `all` of them
 //   node tests/bench.mjs --mb '' --against 500,5000       yaml-language-server with the same schema, on files of so many
 //                                                          tests (after `npm --prefix tests/editors ci`)
@@ -220,6 +220,6 @@ if (values.units) {
 await table(numbers(values.against).flatMap((tests) => kinds.map((kind) => () => measureAgainst(kind, tests))));
 if (Number(values.check)) await table([() => measureCheck(Number(values.check))]);
 if (Number(values.run)) await table([() => runs.commands(binary, Number(values.run))]);
-const FIGURES = { outputs: 200, recordings: 10_000, turns: 20, transcripts: 200, lens: 1_000 };
+const FIGURES = { outputs: 200, recordings: 10_000, turns: 20, prompts: 1_000, transcripts: 200, lens: 1_000 };
 const wanted = values.runs === 'all' ? Object.keys(FIGURES) : values.runs.split(',').filter(Boolean);
 for (const name of wanted) await table([() => runs[name](binary, FIGURES[name])]);

@@ -162,6 +162,41 @@ export async function turns(binary, count) {
   return { turns: count, 'turn (ms)': turn.toFixed(2), 'exchange (ms)': exchanged.toFixed(2), 'sh -c true (ms)': command.toFixed(2), 'rest (ms)': (turn - exchanged - command).toFixed(2) };
 }
 
+/** This many prompt tests, 16 at once, compared with the bare exchanges by a plain client; then ten recorded attempts of each,
+ * judged again. */
+export async function prompts(binary, count) {
+  const server = await provider(1, '');
+  const { port } = server.address();
+  const suite = (repeat) => {
+    let text = `${KINDLM}providers: {openai: {apiKeyEnv: BENCH_KEY, baseUrl: 'http://127.0.0.1:${port}/v1'}}\nmodels: [{id: m, provider: openai, model: one}]\n`;
+    text += `prompts: {ask: {user: 'Question {{n}}'}}\ndefaults: {concurrency: 16, repeat: ${repeat}}\ntests:\n`;
+    for (let i = 0; i < count; i++) text += `  - {name: t${i}, prompt: ask, vars: {n: "${i}"}, expect: {output: {contains: [done]}}}\n`;
+    return text;
+  };
+  const environment = { BENCH_KEY: 'any' };
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const [ours, bare] = [[], []];
+  let peak = 0;
+  for (let i = 0; i < 5; i++) {
+    let before = now();
+    await Promise.all(Array.from({ length: count }, (_, n) => exchange(server, agent, JSON.stringify({ messages: [{ role: 'user', content: `Question ${n}` }] }))));
+    bare.push(now() - before);
+    const run = await among({ 'kindlm.yaml': suite(1) }, (directory) => follow(binary, ['run'], directory, environment));
+    ours.push(run.took);
+    peak = Math.max(peak, run.peak);
+  }
+  const again = await among({ 'kindlm.yaml': suite(10) }, async (directory) => {
+    await follow(binary, ['run'], directory, environment);
+    return follow(binary, ['run', '--recorded'], directory, environment);
+  });
+  agent.destroy();
+  server.close();
+  return {
+    prompts: count, 'run min (ms)': Math.min(...ours).toFixed(0), 'bare exchanges min (ms)': Math.min(...bare).toFixed(0), 'MB at most': peak.toFixed(0),
+    'ten attempts each judged again (ms)': again.took.toFixed(0), 'MB at most then': again.peak.toFixed(0),
+  };
+}
+
 /** This many tasks, 16 at once, with a megabyte of transcript each. */
 export async function transcripts(binary, count) {
   const server = await provider(11, "yes 'a line of a transcript that is long' | head -c 104857");
