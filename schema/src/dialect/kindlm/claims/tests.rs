@@ -608,8 +608,8 @@ fn bounds_and_what_is_not_supported() {
         expect![[r#"
             unknown /judge/0 judge Judge: polite
               no model can judge: the file has no `models`
-            unknown /baseline/drift drift Drift check
-              expectations about a baseline are not supported
+            unknown /baseline/drift drift Drift check (judge)
+              the recording does not say who acted; run the test again
             fail /latency/maxMs latency Latency <= 12ms
               PROVIDER_TIMEOUT: Latency 12.5ms exceeds max 12ms
               - at most 12 ms

@@ -34,7 +34,7 @@ fn lower_with(text: &str, files: &[(&str, &str)]) -> Suite {
 #[test]
 fn a_test_gets_what_the_file_says_or_its_defaults() {
     let suite = lower_with(
-        "suite: {name: shop}\ndefaults: {repeat: 2, timeoutMs: 5000, concurrency: 7}\nmodels: [{id: small}]\ntests:\n  - name: a\n    command: sh run.sh {{x}}\n    vars: {x: one}\n    tags: [t]\n    expect: {}\n  - name: b\n    prompt: p\n    repeat: 3\n    skip: true\n    expect: {}\n",
+        "suite: {name: shop}\ndefaults: {repeat: 2, timeoutMs: 5000, concurrency: 7}\nproviders: {ollama: {}}\nmodels: [{id: small, provider: ollama, model: llama3.2}]\nprompts: {p: {user: hello}}\ntests:\n  - name: a\n    command: sh run.sh {{x}}\n    vars: {x: one}\n    tags: [t]\n    expect: {}\n  - name: b\n    prompt: p\n    repeat: 3\n    skip: true\n    expect: {}\n",
         &[("run.sh", "true")],
     );
     assert_eq!((suite.name.as_deref(), suite.concurrency), (Some("shop"), 7));
