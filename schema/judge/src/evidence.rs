@@ -181,7 +181,7 @@ pub struct FileLog {
     /// names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub rest: BTreeMap<String, EntryKind>,
-    /// Whether entries are missing, because there were too many.
+    /// Whether entries are missing, because there were too many, or a secret is masked in their names.
     pub cut: bool,
 }
 

@@ -20,7 +20,7 @@ pub struct Trace {
     /// US dollars in total, if the backend reports it separately from the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// Whether spans are missing, because there were too many.
+    /// Whether spans are missing: there were too many, or an export was refused, or another span names one as its parent.
     pub cut: bool,
     /// Whether the end of its outermost span was not seen, so more may have followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
