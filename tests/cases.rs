@@ -54,9 +54,9 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     ("judge-several-criteria-and-prompt", &[Rows, Gates, Exit(3)], NO_MODELS),
     ("output-schema-file-not-json", &[Exit(2)], "a schema that is no JSON is found before anything runs"),
     ("pii-enabled-false", &[Rows, Gates, Exit(0)], "`enabled: false` switches the claim off, as in KindLM 2.3.2"),
-    ("prompt-conversation-turns", &[Rows, Gates, Exit(3)], NO_MODELS),
-    ("prompt-provider-error", &[Rows, Gates, Exit(3)], NO_MODELS),
-    ("prompt-tool-simulation", &[Rows, Gates, Exit(3)], NO_MODELS),
+    ("prompt-conversation-turns", &[Rows, Evidence, Gates, Exit(3)], NO_MODELS),
+    ("prompt-provider-error", &[Rows, Evidence, Gates, Exit(3)], NO_MODELS),
+    ("prompt-tool-simulation", &[Rows, Evidence, Gates, Exit(3)], NO_MODELS),
     ("proto-numbers", &[Evidence], "a number beyond all bounds is the largest one; the original's records show null"),
     ("repeat-gate-cannot-rescue", &[Exit(0)], "a gate that is written in the file may permit failures"),
 ];
