@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use speclens_schema::check::json::text as text_of;
 
-use crate::support::{Place, repository};
+use crate::{
+    providers,
+    support::{Place, repository},
+};
 
 /// The part of a case that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,11 +138,22 @@ fn perform(place: &Place, case: &Value) -> (Option<i32>, Value) {
     if case["cliArgs"][0] == "--runs" {
         arguments.extend(["--repeat", case["cliArgs"][1].as_str().unwrap()]);
     }
+    if let Some(flags) = case["featureFlags"].as_object() {
+        place.write(".kindlm/config.json", json!({ "features": flags }).to_string());
+    }
+    // Lives as long as the run.
+    let server = place.exists("mock.json").then(|| {
+        let server = providers::playing(&serde_json::from_str(&place.read("mock.json")).unwrap());
+        let provider = format!("ollama: {{baseUrl: '{}/ollama'}}", server.url());
+        place.write("kindlm.yaml", place.read("kindlm.yaml").replace("ollama: {}", &provider));
+        server
+    });
     let mut program = place.program(&arguments);
     for (name, value) in case["env"].as_object().into_iter().flatten() {
         program.env(name, value.as_str().unwrap());
     }
     let done = crate::support::Done::of(&program.output().unwrap());
+    drop(server);
     assert_eq!(done.stderr, "", "nothing but the report is printed");
     // One case is nested more deeply than the default limit of a reader.
     let mut input = serde_json::Deserializer::from_str(&done.stdout);
@@ -181,7 +195,6 @@ pub(crate) fn answer(status: &Value) -> Value {
 }
 
 fn evidence_differs(unit: &Value, evidence: &Value) -> Option<String> {
-    // A prompt test asked no model.
     if evidence.is_null() {
         return None;
     }

@@ -109,10 +109,6 @@ fn prompt_tests_run_as_recorded_or_the_difference_is_named() {
     for name in &names {
         let place = Place::copy_of(&format!("tests/specs/kindlm-prompts/{name}"));
         let case: Value = serde_json::from_str(&place.read("case.json")).unwrap();
-        // What KindLM's other commands print is its own.
-        if case.get("cli").is_some() {
-            continue;
-        }
         let named = DIFFERENCES.iter().find(|(case, ..)| case == name).map_or(&[][..], |(_, parts, _)| parts);
         let named: BTreeSet<Part> = named.iter().copied().collect();
         let found = compare(name, &place, &case);

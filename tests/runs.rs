@@ -278,35 +278,6 @@ fn command_that_could_not_begin_leaves_absence_unknown() {
     }
 }
 
-/// A KindLM suite with three tests that ask a model.
-const ASKING: &str = "kindlm: 1
-project: demo
-suite: {name: asking}
-providers: {openai: {apiKeyEnv: OPENAI_API_KEY}}
-models: [{id: gpt, provider: openai, model: gpt-4o, params: {temperature: 0, maxTokens: 10}}]
-prompts: {p: {user: hello}}
-tests:
-- {name: a, prompt: p, expect: {output: {contains: [x]}}}
-- {name: b, prompt: p, expect: {output: {contains: [x]}}}
-- {name: c, prompt: p, expect: {output: {contains: [x]}}}
-";
-
-#[test]
-fn unsupported_actions_are_reported_once() {
-    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
-    place.write("a/kindlm.yaml", ASKING);
-    place.write("b/kindlm.yaml", ASKING);
-    let done = place.run(&["run"]);
-    assert_eq!(done.code, Some(3), "{done:?}");
-    let said = "prompt tests are not supported, so the results of 6 tests in 2 suites are unknown";
-    assert_eq!(done.stdout.matches("not supported").count(), 1, "{done:?}");
-    assert!(done.stdout.contains(said), "{done:?}");
-    let done = place.run(&["run", "--dry-run"]);
-    assert_eq!(done.code, Some(0), "{done:?}");
-    let end = "1 attempt would run\n6 tests would not run: prompt tests are not supported\n";
-    assert!(done.stdout.ends_with(end), "{done:?}");
-}
-
 #[test]
 fn the_json_report_keeps_its_contract() {
     let schema = fs::read_to_string(repository().join("schema/json/report.schema.json")).unwrap();

@@ -15,22 +15,13 @@ use std::time::Duration;
 
 use speclens_schema::{
     evidence::{Context, Ended, Evidence, Exit, RunErrorKind},
-    format::Dialect,
-    suite::{Action, ActionKind, AgentAction, CommandAction, Subject},
+    suite::{Action, AgentAction, CommandAction, Subject},
 };
 
 use crate::{event::Event, observe::View};
 
 pub(crate) use action::{ActionContext, ActionResult, ActionSite, Attempt};
 pub(crate) use inputs::Inputs;
-
-/// Returns the kind of test, in the plural, whose action this version does not perform; `None` if it does.
-pub fn unsupported(dialect: Dialect, action: impl Into<ActionKind>) -> Option<&'static str> {
-    match action.into() {
-        ActionKind::Command | ActionKind::Prompt | ActionKind::Agent | ActionKind::Trigger => None,
-        ActionKind::None => Some(dialect.without_action()),
-    }
-}
 
 /// Performs an action; `view` is for actions that check whether they are done. This is the only place that
 /// distinguishes the kinds of actions: a new kind needs its arm here, its fields in [`Action`], and nothing else in the
@@ -67,7 +58,7 @@ pub(crate) async fn perform(
             ActionResult::without_act(attempt, action_context.job)
         }
         Action::None => {
-            let message = refusal(action_context.job.suite.dialect, action).unwrap_or_default();
+            let message = "the test has no valid action, so nothing was run";
             let attempt = Attempt::with_error(context, RunErrorKind::Unsupported, message);
             ActionResult::without_act(attempt, action_context.job)
         }
@@ -110,12 +101,6 @@ async fn agent(
     let inputs = Inputs::before_task(task, &job.files).await;
     let (attempt, site) = agent::perform(task_context, context).await;
     ActionResult { attempt, inputs: Some(inputs), site: site.unwrap_or_else(|| ActionSite::of_suite(job)) }
-}
-
-/// Returns the reason why an action cannot be performed, as a sentence; `None` if it can.
-pub fn refusal(dialect: Dialect, action: &Action) -> Option<String> {
-    let what = unsupported(dialect, action)?;
-    Some(format!("{what} are not supported, so nothing was run"))
 }
 
 async fn command(action: &CommandAction, context: Context, action_context: ActionContext<'_>) -> Attempt {

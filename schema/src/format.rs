@@ -238,9 +238,6 @@ pub trait Format: Sync {
         Traced::None
     }
 
-    /// Returns the phrase for cases without an action: "tests without a command".
-    fn without_action(&self) -> &'static str;
-
     /// Returns the value that applies if a key of the mapping at a location is not set, unless it is the default in the
     /// schema.
     fn in_force(

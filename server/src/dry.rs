@@ -81,20 +81,15 @@ impl Plan<'_> {
             Action::Trigger(trigger) => self.prepared.describe(trigger, &case.name),
             Action::None => vec!["no action".to_owned()],
         };
-        let obstacle = exec::unsupported(self.suite.dialect, &case.action);
-        let mut details = vec![match (case.skip, obstacle, runs) {
-            (true, _, _) => "skipped".to_owned(),
-            (false, Some(_), _) => "not supported".to_owned(),
-            (false, None, 1) => "once".to_owned(),
-            (false, None, runs) => format!("{runs} times"),
+        let mut details = vec![match (case.skip, runs) {
+            (true, _) => "skipped".to_owned(),
+            (false, 1) => "once".to_owned(),
+            (false, runs) => format!("{runs} times"),
         }];
         if !case.tags.is_empty() {
             details.push(format!("tags {}", case.tags.join(", ")));
         }
-        match obstacle.filter(|_| !case.skip) {
-            Some(obstacle) => *sum.unsupported.entry(obstacle).or_default() += 1,
-            None => sum.attempts += if case.skip { 0 } else { runs },
-        }
+        sum.attempts += if case.skip { 0 } else { runs };
         (format!("{} ({})", case.name, details.join("; ")), does)
     }
 }
@@ -182,12 +177,11 @@ pub(crate) struct Totals {
     requests: u64,
     questions: u64,
     has_tokens: bool,
-    unsupported: BTreeMap<&'static str, usize>,
 }
 
 impl Totals {
     pub(crate) fn sentences(&self) -> String {
-        let Totals { attempts, requests, questions, has_tokens, unsupported } = self;
+        let Totals { attempts, requests, questions, has_tokens } = self;
         let mut asks = Vec::new();
         if *requests > 0 {
             asks.push(format!("at most {requests} {} to models", word(*requests, "request")));
@@ -199,10 +193,6 @@ impl Totals {
         let mut text = format!("{} would run{asks}\n", plural(*attempts, "attempt"));
         if *has_tokens {
             let _ = writeln!(text, "tokens and costs assume {}", exec::agent::assumptions());
-        }
-        for (obstacle, count) in unsupported {
-            let tests = plural(*count, "test");
-            let _ = writeln!(text, "{tests} would not run: {obstacle} are not supported");
         }
         text
     }

@@ -5,7 +5,7 @@
 mod matrix;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     fmt::Write,
     ops::Range,
     time::Duration,
@@ -30,8 +30,7 @@ use super::{
     plain::{self, BOLD, DIM, GREEN, RED, YELLOW},
 };
 use crate::{
-    event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult},
-    exec,
+    event::{Absence, AbsenceKind, CaseResult, SuiteResult},
 };
 
 const MAX_VALUE_CHARACTERS: usize = 400;
@@ -58,7 +57,6 @@ pub fn run(reports: &[SuiteReport], width: usize) -> String {
             }
         }
     }
-    unsupported(&mut text, reports);
     summary(&mut text, reports);
     text
 }
@@ -157,34 +155,6 @@ fn line(text: &mut String, report: &SuiteReport, case: &Case, outcome: &CaseResu
     }
 }
 
-/// Prints what this version cannot run, once for all tests.
-fn unsupported(text: &mut String, reports: &[SuiteReport]) {
-    let mut found: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
-    for report in reports {
-        for outcome in report.result.iter().flat_map(|result| &result.cases) {
-            let case = &report.suite.cases[outcome.case];
-            let is_refused = |run: &RunResult| {
-                let kind = run.absence.as_ref().map(|absence| absence.kind);
-                kind == Some(AbsenceKind::RunError(RunErrorKind::Unsupported))
-            };
-            let was_refused = outcome.runs.iter().any(|run| is_refused(run));
-            let Some(what) = exec::unsupported(report.dialect, &case.action).filter(|_| was_refused) else {
-                continue;
-            };
-            let (tests, suites) = found.entry(what).or_default();
-            *tests += 1;
-            suites.insert(&report.source.path);
-        }
-    }
-    for (what, (tests, suites)) in found {
-        let (tests, suites) = (plural(tests, "test"), plural(suites.len(), "suite"));
-        let _ = writeln!(
-            text,
-            "{YELLOW}unknown{YELLOW:#}: {what} are not supported, so the results of {tests} in {suites} are unknown\n"
-        );
-    }
-}
-
 /// Prints the failures of a run: one block for each assertion and each error.
 fn explain(text: &mut String, report: &SuiteReport, result: &SuiteResult) {
     let failures = failures(report, result);
@@ -213,9 +183,7 @@ fn absence_block(
     let (case, run) = (failure.cases[0], failure.run);
     // An attempt that never began has nothing to show; the line of the test says so.
     let never_began = absence.kind == AbsenceKind::RunError(RunErrorKind::Cancelled) && run.evidence.is_nowhere();
-    let is_summed_up = absence.kind == AbsenceKind::RunError(RunErrorKind::Unsupported)
-        && exec::unsupported(report.dialect, &case.action).is_some();
-    if never_began || is_summed_up {
+    if never_began {
         return None;
     }
     let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };

@@ -77,18 +77,17 @@ impl Run {
             return self.attempt_ref(unit).absent(AbsenceKind::OverBudget, message);
         }
         self.send(Event::AttemptStarted { case: unit.case, subject: unit.subject.clone(), repeat: unit.repeat });
-        let result = match (exec::refusal(self.job.suite.dialect, action), self.options.mode) {
-            (Some(refusal), _) => Ok(self.failed(unit, RunErrorKind::Unsupported, refusal)),
-            (None, Mode::Preconditions | Mode::Present) if !matches!(action, Action::Trigger(_)) => {
+        let result = match self.options.mode {
+            Mode::Preconditions | Mode::Present if !matches!(action, Action::Trigger(_)) => {
                 let message = "only ClawSpec tests can be evaluated without a run";
                 Ok(self.failed(unit, RunErrorKind::Unsupported, message))
             }
-            (None, Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present) if self.unplayed.is_some() => {
+            Mode::Live | Mode::Asking | Mode::Preconditions | Mode::Present if self.unplayed.is_some() => {
                 Ok(self.failed(unit, RunErrorKind::Script, self.unplayed.clone().unwrap_or_default()))
             }
-            (None, Mode::Preconditions) => self.act(unit, None, Some(PartialRun::Preconditions), began_us).await,
-            (None, Mode::Present) => self.act(unit, None, Some(PartialRun::Present), began_us).await,
-            (None, Mode::Live) => match self.model(unit) {
+            Mode::Preconditions => self.act(unit, None, Some(PartialRun::Preconditions), began_us).await,
+            Mode::Present => self.act(unit, None, Some(PartialRun::Present), began_us).await,
+            Mode::Live => match self.model(unit) {
                 Ok(model) => {
                     let model = model.as_deref().map(AgentBackend::Model);
                     let backend =
@@ -98,8 +97,8 @@ impl Run {
                 // Nothing was done, so the recording stays.
                 Err(error) => Ok(self.failed(unit, error.kind, error.message)),
             },
-            (None, Mode::Recorded) => self.replay(unit).await,
-            (None, Mode::Asking) => self.ask(unit).await,
+            Mode::Recorded => self.replay(unit).await,
+            Mode::Asking => self.ask(unit).await,
         };
         let result = result.unwrap_or_else(|absent| *absent);
         if self.options.fail_fast && matches!(result.status, Status::Fail | Status::Error) {

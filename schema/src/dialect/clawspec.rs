@@ -116,10 +116,6 @@ impl Format for ClawSpec {
         Traced::AboutTraces
     }
 
-    fn without_action(&self) -> &'static str {
-        "scenarios without `when.invoke`"
-    }
-
     fn in_force(
         &self,
         file: SpecFile,

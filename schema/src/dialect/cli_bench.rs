@@ -70,10 +70,6 @@ impl Format for CliBench {
         Unit::Suite
     }
 
-    fn without_action(&self) -> &'static str {
-        "tasks without an intent"
-    }
-
     fn in_force(
         &self,
         file: SpecFile,

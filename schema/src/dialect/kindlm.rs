@@ -86,10 +86,6 @@ impl Format for KindLm {
         Traced::All
     }
 
-    fn without_action(&self) -> &'static str {
-        "tests without a command"
-    }
-
     fn in_force(
         &self,
         _: SpecFile,

@@ -313,7 +313,10 @@ impl<'d> HoverTarget<'d> {
                 .take(MAX_GIVEN)
                 .map(|given| {
                     let value = markdown::inline(given.value.unwrap_or_default());
-                    format!("- {}: {value}", markdown::text(given.test))
+                    match given.test {
+                        "" => format!("- {value}"),
+                        test => format!("- {}: {value}", markdown::text(test)),
+                    }
                 })
                 .collect();
             return match lines.is_empty() {

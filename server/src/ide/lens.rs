@@ -120,11 +120,9 @@ pub(crate) fn lenses<'a>(
         let known = known(&test.name);
         let is_running = known.is_some_and(|known| known.state == CaseState::Running);
         // A run that is under way began before the text was changed.
-        let obstacle = obstacles.of(&test.name, test.skip, test.does).filter(|_| !is_running);
+        let obstacle = obstacles.of(&test.name, test.skip).filter(|_| !is_running);
         match obstacle {
             Some(NotRunnableReason::Skipped) => counts.add(Counted::Skipped),
-            // Nothing ran.
-            Some(NotRunnableReason::NotSupported(_)) => counts.add_without_result(Counted::Unknown),
             Some(
                 NotRunnableReason::NoSuite
                 | NotRunnableReason::WrongSettings
@@ -158,7 +156,7 @@ fn of_test(
         lenses.push(Lens { range: range.clone(), title, command, test: Some(name.to_owned()) });
     };
     if let Some(obstacle) = obstacle {
-        push(obstacle.title().into_owned(), LensCommand::Run);
+        push(obstacle.title().to_owned(), LensCommand::Run);
         return lenses;
     }
     if *state == CaseState::Running {

@@ -55,6 +55,9 @@ impl Reach<'_> {
         let Some(Quote { price: Price { input, output }, source }) = described.price else {
             return format!("{place}\n\nIts price is unknown.");
         };
+        if input == 0.0 && output == 0.0 {
+            return format!("{place}\n\nIts tokens cost nothing.");
+        }
         format!("{place}\n\nOne million tokens cost ${input} (input) and ${output} (output) ({source}).")
     }
 

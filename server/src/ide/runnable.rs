@@ -1,15 +1,14 @@
 //! Decides whether a test can run, and if not, explains why: briefly for its lens, in a sentence for a refused run.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::collections::HashSet;
 
 use rustc_hash::FxHashMap;
-use speclens_runner::exec;
 use speclens_schema::{
     analysis::Problems,
     document::Document,
     json_schema::SpecFile,
     problem::Severity,
-    suite::{ActionKind, Suite, list_of_cases, name_of_item},
+    suite::{Suite, list_of_cases, name_of_item},
 };
 
 use super::walk::first_after;
@@ -18,7 +17,6 @@ use super::walk::first_after;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotRunnableReason {
     Skipped,
-    NotSupported(&'static str),
     /// It is in a file that is a part of suites, and none names it.
     NoSuite,
     /// The settings of the workspace have errors.
@@ -35,8 +33,6 @@ impl NotRunnableReason {
         let namesakes = || suite.cases.iter().filter(|other| other.name == case.name).count();
         if case.skip {
             Some(NotRunnableReason::Skipped)
-        } else if let Some(what) = exec::unsupported(suite.dialect, &case.action) {
-            Some(NotRunnableReason::NotSupported(what))
         } else if namesakes() > 1 {
             Some(NotRunnableReason::SharedName)
         } else {
@@ -44,21 +40,19 @@ impl NotRunnableReason {
         }
     }
 
-    pub(crate) fn title(self) -> Cow<'static, str> {
+    pub(crate) fn title(self) -> &'static str {
         match self {
-            NotRunnableReason::Skipped => "○ skipped".into(),
-            NotRunnableReason::NotSupported(what) => format!("? {what} are not supported").into(),
-            NotRunnableReason::NoSuite => "! no suite names this file".into(),
-            NotRunnableReason::WrongSettings => "! the settings have errors".into(),
-            NotRunnableReason::SharedName => "! another test has this name".into(),
-            NotRunnableReason::HasProblems => "! has errors".into(),
+            NotRunnableReason::Skipped => "○ skipped",
+            NotRunnableReason::NoSuite => "! no suite names this file",
+            NotRunnableReason::WrongSettings => "! the settings have errors",
+            NotRunnableReason::SharedName => "! another test has this name",
+            NotRunnableReason::HasProblems => "! has errors",
         }
     }
 
     pub(crate) fn sentence(self, test: &str) -> String {
         match self {
             NotRunnableReason::Skipped => format!("`{test}` is skipped; remove `skip: true` to run it"),
-            NotRunnableReason::NotSupported(what) => format!("`{test}` was not run: {what} are not supported"),
             NotRunnableReason::NoSuite => {
                 format!("`{test}` was not run: no suite names this file; add it to the `tasks` of a suite")
             }
@@ -100,13 +94,10 @@ impl<'a> NotRunnableReasons<'a> {
         NotRunnableReasons { names, looks }
     }
 
-    /// Returns the reason why a test does not run, if any. `skip`: the author skips it; `does`: its kind of action.
-    pub(crate) fn of(&self, name: &str, skip: bool, does: ActionKind) -> Option<NotRunnableReason> {
-        let unsupported = || exec::unsupported(self.looks.file.dialect()?, does);
+    /// Returns the reason why a test does not run, if any. `skip`: the author skips it.
+    pub(crate) fn of(&self, name: &str, skip: bool) -> Option<NotRunnableReason> {
         if skip {
             Some(NotRunnableReason::Skipped)
-        } else if let Some(what) = unsupported() {
-            Some(NotRunnableReason::NotSupported(what))
         } else if !self.looks.has_suite {
             Some(NotRunnableReason::NoSuite)
         } else if self.looks.is_refused {

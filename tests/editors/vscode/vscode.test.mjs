@@ -152,23 +152,20 @@ tests:\n  - name: greets\n    command: echo run >> runs.txt; echo hello\n    exp
 
 test('a click on Run says why a test is not run', async (t) => {
   const path = workspace();
-  const suite = `kindlm: 1\nproject: p\nsuite: {name: s}\nproviders: {openai: {apiKeyEnv: KEY}}\nmodels: [{id: m, provider: openai, model: gpt}]\nprompts: {p: {user: hi}}
-tests:\n  - name: asks\n    prompt: p\n    expect: {output: {contains: [hi]}}\n  - name: off\n    skip: true\n    command: echo hi\n    expect: {output: {contains: [hi]}}\n`;
+  const suite = `kindlm: 1\nproject: p\nsuite: {name: s}\nproviders: {openai: {apiKeyEnv: KEY}}\nmodels: [{id: m, provider: openai, model: gpt}]
+tests:\n  - name: off\n    skip: true\n    command: echo hi\n    expect: {output: {contains: [hi]}}\n`;
   writeFileSync(join(path, 'kindlm.yaml'), suite);
   await vscode.inWindow(t.name, path, {}, async (window) => {
     await window.openFile('kindlm.yaml');
-    await window.clickLens('name: asks', '? prompt tests are not supported');
-    await window.notification('speclens: `asks` was not run: prompt tests are not supported');
-    await window.command('Notifications: Hide Notifications');
     await window.clickLens('name: off', '○ skipped');
     await window.notification('speclens: `off` is skipped; remove `skip: true` to run it');
     // At the dash, too.
     await window.command('Notifications: Hide Notifications');
     await window.cursorAfter('skip: true');
     await window.command('Go to Line/Column...');
-    await window.page.keyboard.type('11:1');
+    await window.page.keyboard.type('7:1');
     await window.page.keyboard.press('Enter');
-    await window.page.waitForSelector('.statusbar-item:has-text("Ln 11, Col 1")');
+    await window.page.waitForSelector('.statusbar-item:has-text("Ln 7, Col 1")');
     await window.command('speclens: Show Transcript of Test at Cursor');
     await window.page.waitForSelector('.tab:has-text("off (transcript)")');
   });

@@ -165,10 +165,13 @@ fn a_placeholder_has_its_value() {
     "#]],
     );
     check(
-        "prompts:\n  p: { user: \"{{a$0}}\" }\ntests:\n  - { prompt: p, vars: { a: x } }\n",
+        "prompts:\n  p: { user: \"{{a$0}}\" }\ntests:\n  - { name: first, prompt: p, vars: { a: x } }\n  - { prompt: p, vars: { a: y } }\n",
         expect![[r#"
             [{{a}}]
-            **{{a}}** · set by the tests, for example to `x`
+            **{{a}}** · set by tests:
+
+            - first: `x`
+            - `y`
         "#]],
     );
 }

@@ -194,8 +194,9 @@ fn a_test_that_cannot_be_run_says_why() {
         &["c"],
         expect![[r#"
             1: ▶ Run file
-            1: 1 passed, 1 unknown, 1 skipped, 4 not run
-            2: ? prompt tests are not supported
+            1: 1 passed, 1 skipped, 5 not run
+            2: ▶ Run
+            2: Dry run
             3: ○ skipped
             4: ! has errors
             5: ! another test has this name

@@ -102,10 +102,6 @@ impl Format for Echo {
         ActionKind::Command
     }
 
-    fn without_action(&self) -> &'static str {
-        "checks without a command"
-    }
-
     fn report(&self, node: NodeRef<'_>, definition: Definition, _: &dyn Files, report: &mut Report) {
         let says = matches!(definition, Definition::Item(..)).then(|| node.get("says")).flatten();
         if let Some(says) = says.filter(|says| says.text() == Some("")) {

@@ -109,7 +109,6 @@ impl Refused {
     fn by(obstacle: NotRunnableReason, test: &str) -> Refused {
         let kind = match obstacle {
             NotRunnableReason::Skipped => lsp::MessageType::Info,
-            NotRunnableReason::NotSupported(_) => lsp::MessageType::Warning,
             NotRunnableReason::NoSuite
             | NotRunnableReason::WrongSettings
             | NotRunnableReason::SharedName

@@ -36,7 +36,7 @@ fn model_of_a_task_says_where_it_is_reached_and_with_which_key() {
 
         Requests go to `localhost:11434`, without a key.
 
-        Its price is unknown.
+        Its tokens cost nothing.
     "#]],
     );
     check(
