@@ -26,8 +26,8 @@ enum Part {
 
 use Part::{Evidence, Exit, Gates, Rows};
 
-const NO_MODELS: &str = "prompt tests are not supported: unknown instead of an answer";
-const NO_DRIFT: &str = "expectations about a baseline are not supported: unknown instead of failed";
+const NO_SCORE: &str = "without a score, the expectation of a judge is unknown";
+const NO_BASELINE: &str = "without a baseline, drift is unknown";
 const NO_MODELS_NEEDED: &str = "command tests need no models and prompts";
 
 /// All differences, with their reasons. A line that is no longer true fails the test.
@@ -39,8 +39,8 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
         &[Rows, Gates, Exit(1)],
         "the cost of a command is unknown, as in KindLM 2.3.2; `costMaxUsd` is judged whenever it is written",
     ),
-    ("drift-empty-baseline-text", &[Rows, Gates, Exit(3)], NO_DRIFT),
-    ("drift-no-baseline", &[Rows, Gates, Exit(3)], NO_DRIFT),
+    ("drift-empty-baseline-text", &[Rows, Gates, Exit(3)], NO_BASELINE),
+    ("drift-no-baseline", &[Rows, Gates, Exit(3)], NO_BASELINE),
     (
         "exec-timeout",
         &[Rows, Evidence, Gates, Exit(3)],
@@ -52,14 +52,16 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
         "the deadline holds: a process that ignores TERM is killed, and the run counts as an error",
     ),
     ("gate-cost-flag-on", &[Rows, Gates, Exit(1)], "the cost of a command is unknown, so the gate is, too"),
-    ("judge-median-of-three", &[Rows, Gates, Exit(3)], NO_MODELS),
-    ("judge-provider-error", &[Rows, Gates, Exit(3)], NO_MODELS),
-    ("judge-several-criteria-and-prompt", &[Rows, Gates, Exit(3)], NO_MODELS),
+    ("judge-median-of-three", &[Rows], NO_SCORE),
+    ("judge-provider-error", &[Rows, Gates, Exit(3)], NO_SCORE),
     ("output-schema-file-not-json", &[Exit(2)], "a schema that is no JSON is found before anything runs"),
     ("pii-enabled-false", &[Rows, Gates, Exit(0)], "`enabled: false` switches the claim off, as in KindLM 2.3.2"),
-    ("prompt-conversation-turns", &[Rows, Evidence, Gates, Exit(3)], NO_MODELS),
-    ("prompt-provider-error", &[Rows, Evidence, Gates, Exit(3)], NO_MODELS),
-    ("prompt-tool-simulation", &[Rows, Evidence, Gates, Exit(3)], NO_MODELS),
+    ("prompt-conversation-turns", &[Rows], "the texts of the user are sent, and answered"),
+    (
+        "prompt-provider-error",
+        &[Rows, Evidence, Gates, Exit(3)],
+        "a run with an error has no verdicts, and is neither passed nor failed",
+    ),
     ("proto-numbers", &[Evidence], "a number beyond all bounds is the largest one; the original's records show null"),
     ("repeat-gate-cannot-rescue", &[Exit(0)], "a gate that is written in the file may permit failures"),
 ];
@@ -217,6 +219,10 @@ fn evidence_differs(unit: &Value, evidence: &Value) -> Option<String> {
     }
     if unit["outputJsonSet"].as_bool().unwrap_or(false) != evidence.get("output_json").is_some() {
         return Some("structured output is set in one only".to_owned());
+    }
+    // The calls of prompt tests were not recorded.
+    if unit["command"].is_null() {
+        return None;
     }
     let no_calls = json!([]);
     let calls = if unit["toolCalls"].is_null() { &no_calls } else { &unit["toolCalls"] };

@@ -30,12 +30,14 @@ enum Part {
 const RESCUED: &str = "a gate that is written in the file may permit failures";
 const UNREACHED: &str = "a turn that was not reached is unknown";
 const ERRORED: &str = "a run with an error has no verdicts, and is neither passed nor failed";
+const NO_BASELINE: &str = "without a baseline, drift is unknown";
 const NO_SCORE: &str = "without a score, the expectation of a judge is unknown";
 
 /// All differences, with their reasons. A line that is no longer true fails the test.
 const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     ("agg-per-model", &[Part::Exit(0)], RESCUED),
     ("agg-two-of-three", &[Part::Exit(0)], RESCUED),
+    ("base-drift-in-test", &[Part::Rows, Part::Gates, Part::Exit(3)], NO_BASELINE),
     (
         "budget-stops",
         &[Part::Rows, Part::Text, Part::Gates],
@@ -56,8 +58,9 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
     ("err-mid-conversation", &[Part::Rows, Part::Text, Part::Gates, Part::Exit(3)], ERRORED),
     ("err-one-model-down", &[Part::Rows, Part::Text, Part::Gates, Part::Exit(3)], ERRORED),
     ("err-timeout", &[Part::Rows, Part::Text, Part::Gates, Part::Exit(3)], ERRORED),
+    ("exit-failed", &[Part::Exit(0)], RESCUED),
     ("pdrift-judge-bad-reply", &[Part::Rows, Part::Gates, Part::Exit(3)], NO_SCORE),
-    ("pdrift-no-baseline", &[Part::Rows, Part::Gates, Part::Exit(3)], "without a baseline, drift is unknown"),
+    ("pdrift-no-baseline", &[Part::Rows, Part::Gates, Part::Exit(3)], NO_BASELINE),
     (
         "pgate-cost-flag-off",
         &[Part::Text, Part::Cost, Part::Gates, Part::Exit(1)],
@@ -83,6 +86,7 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
         "an unknown gate, and an unknown key in `customPatterns`, would be lost",
     ),
     ("pout-all-sections", &[Part::Rows], "without counts of tokens, the cost is unknown, and fails the expectation"),
+    ("pt-missing-key", &[Part::Exit(3)], "the run of each test ends with an error, and the others run"),
     (
         "pt-vars-missing",
         &[Part::Rows, Part::Gates, Part::Exit(2), Part::Requests],
@@ -352,9 +356,9 @@ fn changed_prompt_is_stale_and_a_changed_expectation_is_judged_again() {
     place.write("kindlm.yaml", text.replace("hello", "goodbye"));
     let stale = recorded(&place);
     assert_eq!(stale["error"]["kind"], "stale");
-    assert!(stale["error"]["message"].as_str().unwrap().contains("the prompt changed"), "{stale}");
+    assert!(stale["error"]["message"].as_str().unwrap().contains("the prompt has changed"), "{stale}");
     place.write("kindlm.yaml", text.replace("model: x", "model: y"));
-    assert!(recorded(&place)["error"]["message"].as_str().unwrap().contains("the model changed"));
+    assert!(recorded(&place)["error"]["message"].as_str().unwrap().contains("the model has changed"));
     assert_eq!(server.requests().len(), 1);
 }
 

@@ -112,7 +112,9 @@ impl Suite {
                 Action::Command(_) | Action::Prompt(_) | Action::Trigger(_) | Action::None => None,
             })
         };
-        let Some(shared) = agents().next().map(|agent| &agent.surroundings) else { return Redactions::default() };
+        let Some(shared) = agents().next().map(|agent| &agent.surroundings) else {
+            return Redactions { env: self.key_variables().into_iter().collect(), ..Redactions::default() };
+        };
         let mut variables: Vec<(String, String)> = agents()
             .flat_map(|agent| agent.environment())
             .map(|(name, value)| (name.to_owned(), value.to_owned()))

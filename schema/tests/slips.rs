@@ -70,5 +70,5 @@ fn a_slip_in_a_key_is_corrected() {
     }
     assert!(fixed > 40, "only {fixed} slips were put right");
     // A slip in a short word may be another word: a person looks at it.
-    assert!(left.iter().all(|key| key == "maxMs"), "{left:?}");
+    assert!(left.iter().all(|key| ["maxMs", "apiKeyEnv"].contains(&key.as_str())), "{left:?}");
 }

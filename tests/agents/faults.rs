@@ -52,7 +52,8 @@ fn provider_that_is_down_is_named_with_its_address() {
 fn faults_of_a_provider_are_reported_with_their_remedy_and_without_the_key() {
     let refused = r#"{"error": {"message": "Incorrect API key provided: key-0123456789abcdef."}}"#;
     let busy = r#"{"error": {"message": "slow down"}}"#;
-    let head = |status: &str, length: usize| format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n");
+    let head =
+        |status: &str, length: usize| format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n");
     let busy = head("429 Busy", busy.len()) + "content-type: application/json\r\nretry-after: 0\r\n\r\n" + busy;
     let cut = head("200 OK", 5000) + "content-type: application/json\r\n\r\n{\"choices\": [";
     for (answer, kind, parts, requests) in [

@@ -3,8 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::{
+    client::Client,
     index::{apply, places, start, versioned},
     positions::{position_after, position_of},
+    running::lenses_until,
 };
 
 const SOUL: &str = "# Brand\n\nKeeps the voice of the house.\n";
@@ -203,4 +205,33 @@ fn directory_of_a_target_and_a_trigger_of_an_agent_lead_to_the_file_that_describ
     let own = scenarios("");
     let found = client.ask_at("definition", SCENARIOS, position_of(&own, "skills/a"), json!({}));
     assert_eq!(places(&client, &found["result"]), [("skills/a/SKILL.md".to_owned(), 0, 0)]);
+}
+
+/// A tool call, as a command prints it.
+const CALL: &str = "{\"kindlm\":\"tool_call\",\"name\":\"look up\",\"arguments\":{\"id\":\"0815\",\"limit\":3,\"deep\":{\"a\":[1]}}}\n";
+
+#[test]
+fn tools_arguments_and_values_of_the_last_run_are_offered() {
+    let head =
+        "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: looks\n    command: cat calls.txt\n    expect:\n";
+    let block = "      toolCalls:\n        - tool: look up\n          argsMatch:\n            id: '0815'\n";
+    let flow = "      toolCalls: [{tool: look up, argsMatch: {id: '0815'}}]\n";
+    for claims in [block.to_owned(), flow.to_owned(), block.replace('\n', "\r\n")] {
+        let head = if claims.contains('\r') { head.replace('\n', "\r\n") } else { head.to_owned() };
+        let mut text = format!("{head}{claims}");
+        let mut client = Client::opened(&[("kindlm.yaml", &text), ("calls.txt", CALL)]);
+        client.run_test("kindlm.yaml", "looks");
+        lenses_until(&mut client, "it ran", |titles| titles.iter().any(|title| title.starts_with('✓')));
+        client.replace("kindlm.yaml", &mut text, "tool: look up", "tool: ", 2);
+        assert_eq!(client.labels("kindlm.yaml", position_after(&text, "tool: ")), ["look up"], "{text}");
+        client.replace("kindlm.yaml", &mut text, "tool: ", "tool: look up", 3);
+        client.replace("kindlm.yaml", &mut text, "'0815'", "", 4);
+        assert_eq!(client.labels("kindlm.yaml", position_after(&text, "id: ")), ["0815"], "{text}");
+        client.replace("kindlm.yaml", &mut text, "id: ", "", 5);
+        let place = if claims.contains('[') { "argsMatch: {" } else { "            " };
+        let found = client.ask_at("completion", "kindlm.yaml", position_after(&text, place), json!({}));
+        let items = found["result"]["items"].as_array().unwrap();
+        let edits: Vec<_> = items.iter().map(|item| item["textEdit"]["newText"].as_str().unwrap()).collect();
+        assert_eq!(edits, ["id: \"0815\"", "limit: 3", "deep: {\"a\":[1]}"], "{text}");
+    }
 }

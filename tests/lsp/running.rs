@@ -392,11 +392,7 @@ fn run_of_a_test_that_cannot_run_says_why() {
     }
     let titles = lenses_until(&mut client, "what cannot run", |titles| titles.contains(&"! has errors".to_owned()));
     let expected = [
-        "▶ Run file",
-        "○ skipped",
-        "! another test has this name",
-        "! another test has this name",
-        "! has errors",
+        "▶ Run file", "○ skipped", "! another test has this name", "! another test has this name", "! has errors",
         "▶ Run",
     ];
     assert_eq!(titles, expected);

@@ -4,12 +4,7 @@
 
 mod matrix;
 
-use std::{
-    collections::BTreeSet,
-    fmt::Write,
-    ops::Range,
-    time::Duration,
-};
+use std::{collections::BTreeSet, fmt::Write, ops::Range, time::Duration};
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Renderer, Snippet};
 use anstyle::Style;
@@ -29,9 +24,7 @@ use super::{
     failures::{Detail, DetailKind, EvidenceReader, Failure, FailureKind, details, failures},
     plain::{self, BOLD, DIM, GREEN, RED, YELLOW},
 };
-use crate::{
-    event::{Absence, AbsenceKind, CaseResult, SuiteResult},
-};
+use crate::event::{Absence, AbsenceKind, CaseResult, SuiteResult};
 
 const MAX_VALUE_CHARACTERS: usize = 400;
 const MAX_VALUE_LINES: usize = 12;

@@ -202,7 +202,9 @@ impl Secrets {
 
     /// Returns a text that is judged, with [`MASK_CHARACTER`] in place of each unit of a secret.
     pub(crate) fn hide(&self, text: &str) -> String {
-        let capture = Capture::whole(text);
+        // What is hidden already remains so.
+        let hidden = text.match_indices(MASK_CHARACTER).map(|(start, hidden)| (start, start + hidden.len()));
+        let capture = Capture { masked: hidden.collect(), ..Capture::whole(text) };
         self.mask_capture(&capture).unwrap_or(capture).hidden_text().into_owned()
     }
 

@@ -9,6 +9,7 @@ mod list;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod tools;
 mod values;
 
 use std::cell::OnceCell;
@@ -17,6 +18,7 @@ use speclens_schema::{document::Document, json_schema::SpecFile};
 
 use super::{
     context::{Context, Slot},
+    latest::Latest,
     values::Values,
 };
 use list::List;
@@ -29,6 +31,7 @@ pub(crate) fn complete(
     offset: usize,
     values: Values<'_>,
     elsewhere: &NamesElsewhere<'_>,
+    latest: Option<&Latest>,
 ) -> Vec<Completion> {
     if let Some(found) = aliases::aliases(document, file, offset) {
         return found;
@@ -45,6 +48,7 @@ pub(crate) fn complete(
         offset,
         values,
         elsewhere,
+        latest,
         context: &context,
         has_colon,
         quote,

@@ -2,8 +2,8 @@
 
 use std::{collections::HashSet, ops::Range};
 
-use speclens_runner::event::RunResult;
 use serde_json::Value;
+use speclens_runner::event::RunResult;
 use speclens_schema::{
     check::{json::number_text, score::object},
     document::{Document, NodeRef, Pointer},

@@ -9,6 +9,7 @@ use std::{
 use ropey::Rope;
 use speclens_schema::{
     document::{Document, Pointer},
+    evidence::ToolCall,
     judge::Judged,
     suite::{Case, CaseFile, Suite},
     verdict::{FilePlace, RelatedPlace},
@@ -71,6 +72,14 @@ impl Latest {
 
     pub(crate) fn has_transcript(&self, test: &str) -> bool {
         self.all().any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
+    }
+
+    /// Returns the calls of tools in the recorded attempts of a test.
+    pub(crate) fn calls_of(&self, test: &str) -> Vec<ToolCall> {
+        let outcome = self.all().find(|(case, _)| case.name == test).map(|(_, outcome)| outcome);
+        let attempts = outcome.into_iter().flat_map(|outcome| &outcome.attempts);
+        let outputs = attempts.filter_map(|attempt| attempt.result.evidence.get()?.output.clone());
+        outputs.flat_map(|output| output.tool_calls).collect()
     }
 
     /// Returns the places in other files that the newest attempt of a test recorded for the claim around a place of the

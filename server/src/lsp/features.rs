@@ -92,7 +92,8 @@ pub(super) fn completion(
     let elsewhere = |kind: &str| snapshot.names_elsewhere(offset, kind);
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    let mut found = completion::complete(document, snapshot.place.file, offset, values, &elsewhere);
+    let mut found =
+        completion::complete(document, snapshot.place.file, offset, values, &elsewhere, snapshot.latest.as_deref());
     // Unless it begins an alias, a star is a character of a pattern, and no list is wanted.
     if trigger == Some("*") {
         found.retain(|item| item.label.starts_with('*'));

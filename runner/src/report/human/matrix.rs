@@ -73,7 +73,14 @@ struct Column {
 }
 
 const COLUMNS: [Column; 3] = [
-    Column { heading: "passed", text: |score| format!("{}/{}", score.passed, score.runs), is_known: |_| true },
+    Column {
+        heading: "passed",
+        text: |score| match score.runs {
+            0 => "-".to_owned(),
+            runs => format!("{}/{runs}", score.passed),
+        },
+        is_known: |_| true,
+    },
     Column {
         heading: "turns",
         text: |score| score.mean_turns().map_or_else(|| "-".to_owned(), |turns| format!("{turns:.1}")),

@@ -243,7 +243,9 @@ pub struct Turn {
     #[schemars(extend("examples" = ["asks-for-order-number"]))]
     #[schemars(extend("x-other-names" = ["name", "label", "id"]))]
     pub turn: TurnName,
-    /// Message that the user sends once the model has no more tools to call. `{{name}}` is replaced by a value from `vars`.
+    /// Message that the user sends once the model has no more tools to call.
+    ///
+    /// `{{name}}` is replaced by a value from `vars`.
     ///
     /// KindLM never sends it.
     #[schemars(extend("minLength" = 0, "x-other-names" = ["content", "message"], "examples" = ["Thank you!"], "x-problems" = [{

@@ -14,7 +14,7 @@ use super::{
     list::{CompletionKind, List},
 };
 use crate::ide::{
-    context::{Context, Layout, Slot},
+    context::{Layout, Slot},
     cross_file_names, markdown, names,
     snippet::{self, Snippet},
 };
@@ -246,40 +246,6 @@ impl<'c> List<'c> {
             writer.push(field.name);
             writer.value(&field.shape, &at.key(field.name), column);
         })
-    }
-
-    /// Offers the arguments of a simulated tool, as its `parameters` declare them: in claims about its calls, and in
-    /// its simulated responses.
-    fn arguments(&mut self, present: &HashSet<String>) {
-        let Context { at, shape, .. } = self.context;
-        let holder = at.parent().and_then(|holder| self.document.find(&holder));
-        let tool = match shape.arguments_of() {
-            Some("") => {
-                let mut around = std::iter::successors(at.parent(), Pointer::parent);
-                around.find_map(|at| self.document.find(&at).filter(|tool| tool.get("parameters").is_some()))
-            }
-            Some(key) => {
-                let name = holder.and_then(|call| call.get(key)?.text());
-                let all = names::defined_around(self.document, self.file, "tools", at);
-                all.into_iter().find(|tool| tool.name.text() == name).map(|tool| tool.node)
-            }
-            None => None,
-        };
-        let declared = tool.and_then(|tool| tool.get("parameters")?.get("properties"));
-        if shape.kind() != Type::Mapping {
-            return;
-        }
-        for entry in declared.into_iter().flat_map(NodeRef::entries) {
-            let name = entry.key.key_text();
-            if name.is_empty() || present.contains(&name) {
-                continue;
-            }
-            let colon = if self.has_colon { "" } else { ": " };
-            let key = speclens_schema::quoting::scalar(&name);
-            let item = self.offer(0, name, CompletionKind::Field, &format!("{key}{colon}"));
-            item.detail = entry.value.get("type").and_then(NodeRef::text).unwrap_or("argument").to_owned();
-            item.docs = entry.value.get("description").and_then(NodeRef::text).unwrap_or_default().to_owned();
-        }
     }
 
     /// Offers names for a mapping with free keys: those that are already referred to.

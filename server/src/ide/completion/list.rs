@@ -6,6 +6,7 @@ use speclens_schema::{document::Document, json_schema::SpecFile, problem::Edit, 
 
 use crate::ide::{
     context::{Context, Layout},
+    latest::Latest,
     values::Values,
 };
 
@@ -61,6 +62,8 @@ pub(super) struct List<'c> {
     pub(super) offset: usize,
     pub(super) values: Values<'c>,
     pub(super) elsewhere: &'c NamesElsewhere<'c>,
+    /// The last known results of the suite.
+    pub(super) latest: Option<&'c Latest>,
     pub(super) context: &'c Context<'c>,
     /// Whether the key at the cursor has a colon already.
     pub(super) has_colon: bool,

@@ -14,7 +14,7 @@ use crate::ide::{tests::fixture::Fixture, values::Values};
 
 fn completions(fixture: &Fixture) -> Vec<Completion> {
     let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
-    let mut items = complete(&fixture.document, fixture.file, fixture.offset(), values, &|_| Vec::new());
+    let mut items = complete(&fixture.document, fixture.file, fixture.offset(), values, &|_| Vec::new(), None);
     items.sort_by(|one, other| one.sort_key.cmp(&other.sort_key));
     for item in &items {
         let range = &item.edit.range;

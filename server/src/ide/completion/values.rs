@@ -54,6 +54,7 @@ impl List<'_> {
                 }
             }
             Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell) | None => {
+                self.seen_arguments();
                 if shape.kind() == Type::Mapping && self.layout().flow {
                     self.mapping_in_brackets(shape);
                 }
@@ -109,6 +110,9 @@ impl List<'_> {
     pub(super) fn scalar_values(&mut self, shape: &Shape, is_item: bool) {
         if let Some(Word::Refers(kind)) = shape.word() {
             self.references(kind, shape);
+            if kind == TOOLS {
+                self.called_tools();
+            }
             // The tools of a command are not defined anywhere: the names used elsewhere are the only source.
             if kind != TOOLS || !self.items.is_empty() {
                 return;

@@ -243,10 +243,11 @@ fn keys_of_a_new_format_are_completed_and_explained() {
     let document = read("checks:\n- title: greets\n  \n");
     let files = MemoryFiles::default();
     let values = Values { files: &files, now: "" };
-    let labels: Vec<String> = complete(&document, FILE, "checks:\n- title: greets\n  ".len(), values, &|_| Vec::new())
-        .into_iter()
-        .map(|it| it.label)
-        .collect();
+    let labels: Vec<String> =
+        complete(&document, FILE, "checks:\n- title: greets\n  ".len(), values, &|_| Vec::new(), None)
+            .into_iter()
+            .map(|it| it.label)
+            .collect();
     assert_eq!(labels, ["run", "says", "matches", "input", "least", "most", "after"]);
     let settings = Arc::new(Settings::default());
     let reach = Reach { settings: &settings, environment: &|_| None };

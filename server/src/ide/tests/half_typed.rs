@@ -126,10 +126,14 @@ fn shown(document: &Document) -> Vec<String> {
         }
         for (place, from) in [("keys", "    \n"), ("values", "text\n"), ("claims", "output:")] {
             let at = start + source.find(from).expect("it is there") + if place == "keys" { 4 } else { 0 };
-            let offered =
-                complete(document, SpecFile::KINDLM, at, Values { files: &MemoryFiles::default(), now: "" }, &|_| {
-                    Vec::new()
-                });
+            let offered = complete(
+                document,
+                SpecFile::KINDLM,
+                at,
+                Values { files: &MemoryFiles::default(), now: "" },
+                &|_| Vec::new(),
+                None,
+            );
             let labels: Vec<String> = offered.into_iter().map(|item| item.label).collect();
             lines.push(format!("{name}: {place} {}", labels.join(" ")));
         }
@@ -171,10 +175,14 @@ fn the_damaged_test_itself_is_completed() {
         let text = text(&third.replacen("$0", "", 1));
         let document = Document::read(&text, ScalarRules::Yaml12);
         let at = HEAD.len() + sound("first").len() + sound("second").len() + cursor;
-        let offered =
-            complete(&document, SpecFile::KINDLM, at, Values { files: &MemoryFiles::default(), now: "" }, &|_| {
-                Vec::new()
-            });
+        let offered = complete(
+            &document,
+            SpecFile::KINDLM,
+            at,
+            Values { files: &MemoryFiles::default(), now: "" },
+            &|_| Vec::new(),
+            None,
+        );
         offered.into_iter().map(|item| item.label).collect::<Vec<_>>()
     };
     for (third, wanted) in [

@@ -110,7 +110,7 @@ fn visit(document: &Document, offset: usize) {
         assert!(last <= token.range.start && text.get(token.range.clone()).is_some(), "{token:?}\n{text}");
         last = token.range.end;
     }
-    for item in complete(document, SpecFile::KINDLM, offset, values, &|_| Vec::new()) {
+    for item in complete(document, SpecFile::KINDLM, offset, values, &|_| Vec::new(), None) {
         let range = item.edit.range;
         assert!(range.start <= offset && offset <= range.end, "{offset} {range:?} {}\n{text}", item.label);
         assert!(!text[range].contains('\n'), "{}", item.label);

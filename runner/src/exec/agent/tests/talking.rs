@@ -174,7 +174,7 @@ async fn wrong_calls_are_answered_and_are_not_commands() {
         call("shell", json!({ "command": "touch a" })),
         call("run_command", json!({ "cmd": "touch a" })),
         call("run_command", json!([1])),
-        call("run_command", json!("{\"command\": \"touch a")),
+        call("run_command", json!({ "_raw": "{\"command\": \"touch a" })),
     ];
     let model = model([Step::Answers(Reply { calls, ..Reply::default() })]);
     let worked = suite.work(&task(|_, _| {}), &model).await;

@@ -185,7 +185,7 @@ fn check(file: SpecFile, text: &str) {
     for (text, offset) in cursors(text, line_break) {
         let document = Document::read(&text, file.scalar_rules());
         let values = Values { files: &files, now: "2026-05-14T12:00:00Z" };
-        let offered = complete(&document, file, offset, values, &|_| Vec::new());
+        let offered = complete(&document, file, offset, values, &|_| Vec::new(), None);
         let before = if offered.is_empty() { 0 } else { broken_places(&text, file) };
         for item in offered {
             let start = item.edit.range.start;
