@@ -51,7 +51,7 @@ pub(super) fn suite_at(target: &str) -> anyhow::Result<Option<Loaded>> {
     if !path.is_file() {
         return Ok(None);
     }
-    let loaded = load::suites(&[path.clone()], Wanted::Suites, &Levels::default());
+    let loaded = load::suites(std::slice::from_ref(&path), Wanted::Suites, &Levels::default());
     if let Some(failure) = loaded.failures.into_iter().next() {
         return Err(failure);
     }
