@@ -126,7 +126,9 @@ pub struct Test {
     #[schemars(extend("x-only" = "prompt", "x-non-empty" = "add an item, or remove the key"))]
     #[schemars(extend("x-other-names" = ["turns", "messages"]))]
     pub conversation: Option<Vec<Turn>>,
-    /// Maximum number of replies of the model. If it still calls tools then, the test fails. Only for prompt tests.
+    /// Maximum number of replies of the model. Only for prompt tests.
+    ///
+    /// If it still calls tools then, the test fails.
     #[schemars(range(min = 1, max = 20), extend("default" = 10, "x-only" = "prompt"))]
     pub max_turns: Option<u32>,
     /// Expectations about every attempt.

@@ -8,18 +8,23 @@ use speclens_schema::{
     evidence::{ToolCall, has_hidden},
     quoting::{scalar, show},
     shape::{Shape, Type},
+    suite::{list_of_cases, name_of_item},
 };
 
 use super::list::{CompletionKind, List};
-use crate::ide::{context::Context, lens, names};
+use crate::ide::{context::Context, names};
 
 const SEEN: &str = "in the last run";
 
 impl<'c> List<'c> {
     /// Returns the calls of tools in the last run of the test around the cursor.
     fn calls(&self) -> Vec<ToolCall> {
-        let test = lens::test_at(self.file, self.document, self.offset);
-        self.latest.zip(test).map(|(latest, test)| latest.calls_of(&test.name)).unwrap_or_default()
+        let test = || {
+            let list = list_of_cases(self.file)?;
+            let number = self.context.at.below(&list)?.steps().next()?.index()?;
+            name_of_item(self.file, self.document.find(&list.index(number))?)
+        };
+        self.latest.zip(test()).map(|(latest, test)| latest.calls_of(test)).unwrap_or_default()
     }
 
     /// Offers the tools that were called.
@@ -67,23 +72,6 @@ impl<'c> List<'c> {
             let item = self.offer(0, argument, CompletionKind::Field, &text);
             item.detail = entry.value.get("type").and_then(NodeRef::text).unwrap_or("argument").to_owned();
             item.docs = docs.to_owned();
-        }
-    }
-
-    /// Offers the values that an argument had in the calls of its tool.
-    pub(super) fn seen_arguments(&mut self) {
-        let at = &self.context.at;
-        let (Some(holder), Some(argument)) = (at.parent(), at.last()) else { return };
-        let Some(shape) = Shape::find(self.file, &holder, self.document.root()) else { return };
-        let Some(Tool { name, .. }) = self.tool_of(&shape, &holder) else { return };
-        for call in self.calls().into_iter().filter(|call| Some(call.name.as_str()) == name) {
-            match call.arguments.get(&argument).filter(|value| !has_hidden(value)) {
-                Some(serde_json::Value::String(text)) => self.found(0, text, SEEN),
-                Some(value) if self.quote.is_none() && self.items.iter().all(|item| item.label != show(value)) => {
-                    self.offer(0, show(value), CompletionKind::Value, &show(value)).detail = SEEN.to_owned();
-                }
-                Some(_) | None => {}
-            }
         }
     }
 

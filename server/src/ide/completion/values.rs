@@ -54,7 +54,6 @@ impl List<'_> {
                 }
             }
             Some(Word::Pattern(_) | Word::Refers(_) | Word::Defines(_) | Word::Shell) | None => {
-                self.seen_arguments();
                 if shape.kind() == Type::Mapping && self.layout().flow {
                     self.mapping_in_brackets(shape);
                 }
