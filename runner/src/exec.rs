@@ -107,7 +107,7 @@ async fn command(action: &CommandAction, context: Context, action_context: Actio
     let ActionContext { job, background, cancel, .. } = action_context;
     let script = match &action.expanded {
         Ok(script) => script,
-        Err(names) => return Attempt::with_error(context, RunErrorKind::MissingVariable, missing(names)),
+        Err(names) => return Attempt::without_values(context, names),
     };
     let (timeout, environment) = (Duration::from_millis(action.timeout_ms), process::Environment::default());
     let command = process::Command::shell(script, &job.directory, &environment, timeout, job.output_limit);
@@ -123,9 +123,4 @@ async fn command(action: &CommandAction, context: Context, action_context: Actio
         ..Evidence::default()
     };
     Attempt { evidence, notes }
-}
-
-fn missing(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    format!("missing template variables: {}; add them to `vars`", names.join(", "))
 }

@@ -87,4 +87,11 @@ impl Attempt {
         let error = Some(RunError { kind, message: message.into() });
         Attempt { evidence: Evidence { context, error, ..Evidence::default() }, notes: Vec::new() }
     }
+
+    /// Returns the attempt that does nothing, because these variables have no value.
+    pub(crate) fn without_values(context: Context, names: &[String]) -> Attempt {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!("missing template variables: {}; add them to `vars`", names.join(", "));
+        Attempt::with_error(context, RunErrorKind::MissingVariable, message)
+    }
 }

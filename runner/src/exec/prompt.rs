@@ -61,7 +61,7 @@ pub(super) async fn perform(
 ) -> Attempt {
     let ActionContext { job, subject, case, repeat, events, cancel, .. } = action_context;
     if !action.missing.is_empty() {
-        return Attempt::with_error(context, RunErrorKind::MissingVariable, super::missing(&action.missing));
+        return Attempt::without_values(context, &action.missing);
     }
     let turn = |turn| {
         let (subject, turns) = (subject.clone(), action.max_turns);

@@ -12,7 +12,6 @@ use reqwest::{
 use serde_json::Value;
 use speclens_schema::evidence::{RunError, RunErrorKind};
 
-use super::network::RequestDeadline;
 use crate::http::{in_line, innermost, words};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +30,13 @@ pub(super) enum Failure {
     TimedOut,
     Unreadable(String),
     TooLarge,
+}
+
+/// The time limit of a request, and where the user can raise it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RequestDeadline {
+    pub(super) limit: Duration,
+    pub(super) raise: &'static str,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -20,7 +20,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
     Answering, Embedded, Model, Reply, Request,
-    failure::{self, Failure, MAX_BYTES, RequestFacts},
+    failure::{self, Failure, MAX_BYTES, RequestDeadline, RequestFacts},
     mcp, price,
     provider::{Key, Protocol, Target},
     wire::{self, Embedding},
@@ -39,13 +39,6 @@ pub(super) struct Network {
     price: Option<Price>,
     deadline: RequestDeadline,
     request_limit: RequestLimit,
-}
-
-/// The time limit of a request, and where the user can raise it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RequestDeadline {
-    pub(super) limit: Duration,
-    pub(super) raise: &'static str,
 }
 
 /// A header by its name: its value, or a secret.

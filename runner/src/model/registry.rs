@@ -18,8 +18,9 @@ use speclens_schema::{
 
 use super::{
     Model,
+    failure::RequestDeadline,
     manual::{self, Manual},
-    network::{Network, RequestDeadline, RequestLimit},
+    network::{Network, RequestLimit},
     price::{self, Quote},
     provider::{self, Key, Target, read_keys},
     script::Scripted,

@@ -1,8 +1,10 @@
 //! Anthropic's messages: `POST /v1/messages`.
 
 use serde_json::{Value, json};
+use speclens_schema::evidence::ToolCall;
 
-use super::{Message, Reply, Request, Tool, ToolCall, found, joined, object, system, text_at, unfinished, usage};
+use super::values::{found, joined, object, system, text_at, unfinished, usage};
+use crate::model::{Message, Reply, Request, Tool};
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
     let sampling = &request.sampling;
@@ -67,7 +69,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let calls = blocks().filter(|block| kind(block) == "tool_use").enumerate().map(|(index, block)| ToolCall {
         id: text_at(block, "/id").unwrap_or_else(|| format!("call_{index}")),
         name: text_at(block, "/name").unwrap_or_default(),
-        arguments: super::arguments(block.get("input")),
+        arguments: super::values::arguments(block.get("input")),
     });
     let texts: Value = blocks().filter(|block| kind(block) == "text").cloned().collect();
     let is_plain = blocks().all(|block| matches!(kind(block).as_str(), "text" | "tool_use"));

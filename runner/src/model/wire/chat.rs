@@ -1,8 +1,10 @@
 //! What the protocols that resemble chat completions have in common: the form of messages, tools and calls.
 
 use serde_json::{Value, json};
+use speclens_schema::evidence::ToolCall;
 
-use super::{Message, Request, Tool, ToolCall, arguments, found, object, system, text_at};
+use super::values::{arguments, found, object, system, text_at};
+use crate::model::{Message, Request, Tool};
 
 /// The differences between these protocols.
 pub(super) struct Style {

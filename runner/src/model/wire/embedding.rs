@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use speclens_schema::settings::Api;
 use url::Url;
 
-use super::found;
+use super::values::found;
 use crate::model::provider::{Protocol, Target};
 
 /// A request for the embedding of a text.

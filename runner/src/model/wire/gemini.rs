@@ -1,11 +1,13 @@
 //! Gemini: `POST /models/MODEL:generateContent`.
 
 use serde_json::{Value, json};
+use speclens_schema::evidence::ToolCall;
 
 use super::{
-    Message, Reply, Request, ToolCall, Unfinished, chat::function, found, joined, object, system, text_at, unfinished,
-    usage,
+    chat::function,
+    values::{found, joined, object, system, text_at, unfinished, usage},
 };
+use crate::model::{Message, Reply, Request, Unfinished};
 
 /// The ids of calls that came without one; results name such calls by their tool alone.
 const UNNAMED: &str = "gemini_call_";
@@ -87,7 +89,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let calls = calls.enumerate().map(|(index, call)| ToolCall {
         id: text_at(call, "/id").unwrap_or_else(|| format!("{UNNAMED}{index}")),
         name: text_at(call, "/name").unwrap_or_default(),
-        arguments: super::arguments(call.get("args")),
+        arguments: super::values::arguments(call.get("args")),
     });
     let reason = body.pointer("/candidates/0/finishReason").and_then(Value::as_str);
     let mut usage = usage(body, "/usageMetadata/promptTokenCount", "/usageMetadata/candidatesTokenCount");

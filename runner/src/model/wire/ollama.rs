@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    Reply, Request,
     chat::{self, Style},
-    found, joined, object, text_at, unfinished, usage,
+    values::{found, joined, object, text_at, unfinished, usage},
 };
+use crate::model::{Reply, Request};
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
     let sampling = &request.sampling;

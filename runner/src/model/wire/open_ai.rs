@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Reply, Request, Unfinished,
     chat::{self, Style},
-    found, joined, object, text_at, unfinished, usage,
+    values::{found, joined, object, text_at, unfinished, usage},
 };
+use crate::model::{Reply, Request, Unfinished};
 
 const STYLE: Style = Style { has_texts_and_ids: true, empty: Value::Null };
 

@@ -3,9 +3,13 @@
 use serde_json::{Value, json};
 use speclens_schema::evidence::{HttpService, McpService};
 
+use speclens_schema::evidence::ToolCall;
+
 use super::{
-    Message, Reply, Request, ToolCall, arguments, chat::function, found, object, plain_messages, text_at, usage,
+    chat::function,
+    values::{arguments, found, object, plain_messages, text_at, usage},
 };
+use crate::model::{Message, Reply, Request};
 
 pub(super) fn body(service: &HttpService, model: &str, request: &Request) -> String {
     let sampling = &request.sampling;
