@@ -4,6 +4,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    process::Stdio,
 };
 
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ use speclens_schema::check::json::text as text_of;
 use crate::{
     cases::{answer, our_rows},
     loopback::{Answer, Loopback, Request},
+    processes::{send, wait_until},
     providers,
     support::{Done, Place, repository},
 };
@@ -339,6 +341,27 @@ fn keys_are_in_no_file() {
     let outcomes: Vec<&str> =
         run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["pass", "unknown", "fail"], "the hidden argument might have been `abc`");
+}
+
+/// Two runs of one test at once, each with a judge that never answers, and Ctrl-C for both.
+#[cfg(unix)]
+#[test]
+fn interrupted_while_a_judge_thinks_ends_at_once() {
+    let script = json!({
+        "rules": [{ "has": ["is kind"], "responses": [{ "hang": true }] }],
+        "responses": [{ "text": "good" }],
+    });
+    let server = providers::playing(&script);
+    let place = suite(&server, OPEN_AI, "    expect: {judge: [{criteria: is kind}]}\n");
+    let run = || place.program(&["run"]).env("PROMPT_TEST_KEY", KEY).stdout(Stdio::piped()).spawn().unwrap();
+    let runs = [run(), run()];
+    wait_until("the questions to both judges", || server.requests().len() == 4);
+    runs.iter().for_each(|run| send("INT", run.id()));
+    for run in runs {
+        let done = Done::at_end_of(run);
+        assert_eq!(done.code, Some(130), "{done:?}");
+        assert!(done.stdout.contains("1 unknown, cancelled"), "{done:?}");
+    }
 }
 
 #[test]
