@@ -322,6 +322,18 @@ fn empty_reply_proves_nothing() {
 }
 
 #[test]
+fn reply_that_the_provider_ended_early_proves_nothing_about_its_rest() {
+    for reason in ["length", "content_filter"] {
+        let raw = json!({ "choices": [{ "message": { "content": "good" }, "finish_reason": reason }] });
+        let server = providers::playing(&json!({ "responses": [{ "raw": raw }] }));
+        let claims = "    expect: {output: {contains: [good], notContains: [bad]}}\n";
+        let run = run(&suite(&server, OPEN_AI, claims));
+        let outcomes = run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].clone());
+        assert_eq!(outcomes.collect::<Vec<_>>(), ["pass", "unknown"], "{run}");
+    }
+}
+
+#[test]
 fn keys_are_in_no_file() {
     let echo = json!({ "responses": [
         { "text": format!("your key is {KEY}"), "toolCalls": [{ "id": "c", "name": "f", "arguments": { "key": KEY } }] },

@@ -58,7 +58,8 @@ impl Talk<'_> {
             };
             turns.push(Turn {
                 user: user.take(),
-                text: Capture::whole(reply.text.clone()),
+                // A reply that the provider ended early lacks what would have followed.
+                text: Capture { cut: reply.unfinished.is_some(), ..Capture::whole(reply.text.clone()) },
                 calls: reply.calls.clone(),
                 usage: reply.usage,
                 duration_ms: Some(began.elapsed().as_secs_f64() * 1000.0),
