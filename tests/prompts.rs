@@ -334,6 +334,19 @@ fn reply_that_the_provider_ended_early_proves_nothing_about_its_rest() {
 }
 
 #[test]
+fn calls_that_cannot_be_read_are_an_error() {
+    for calls in [json!({ "name": "f" }), json!([{ "function": { "arguments": "{}" } }])] {
+        let raw = json!({ "choices": [{ "message": { "content": "good", "tool_calls": calls } }] });
+        let server = providers::playing(&json!({ "responses": [{ "raw": raw }] }));
+        let claims =
+            "    tools: [{name: f, defaultResponse: 1}]\n    expect: {toolCalls: [{tool: f, shouldNotCall: true}]}\n";
+        let run = run(&suite(&server, OPEN_AI, claims));
+        assert_eq!(run["status"], "error", "{run}");
+        assert!(run["error"]["message"].as_str().unwrap().contains("call"), "{run}");
+    }
+}
+
+#[test]
 fn keys_are_in_no_file() {
     let echo = json!({ "responses": [
         { "text": format!("your key is {KEY}"), "toolCalls": [{ "id": "c", "name": "f", "arguments": { "key": KEY } }] },

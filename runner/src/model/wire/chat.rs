@@ -66,12 +66,14 @@ pub(super) fn function(tool: &Tool) -> Value {
 }
 
 /// Reads the calls of a message. Calls without an id get one of this kind, with a number.
-pub(super) fn calls(message: &Value, kind: &str) -> Vec<ToolCall> {
-    let calls = found(message, "/tool_calls").and_then(Value::as_array);
-    let call = |(index, call): (usize, &Value)| ToolCall {
-        id: text_at(call, "/id").unwrap_or_else(|| format!("{kind}_{index}")),
-        name: text_at(call, "/function/name").unwrap_or_default(),
-        arguments: arguments(call.pointer("/function/arguments")),
+pub(super) fn calls(message: &Value, kind: &str) -> Result<Vec<ToolCall>, &'static str> {
+    let Some(calls) = found(message, "/tool_calls") else { return Ok(Vec::new()) };
+    let call = |(index, call): (usize, &Value)| {
+        Ok(ToolCall {
+            id: text_at(call, "/id").unwrap_or_else(|| format!("{kind}_{index}")),
+            name: text_at(call, "/function/name").ok_or("`function.name` in a call")?,
+            arguments: arguments(call.pointer("/function/arguments")),
+        })
     };
-    calls.into_iter().flatten().enumerate().map(call).collect()
+    calls.as_array().ok_or("list in `tool_calls`")?.iter().enumerate().map(call).collect()
 }

@@ -26,7 +26,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let reason = body.pointer("/finish_reason").and_then(Value::as_str);
     Ok(Reply {
         text: joined(message.get("content")),
-        calls: chat::calls(message, "call"),
+        calls: chat::calls(message, "call")?,
         usage: usage(body, "/usage/tokens/input_tokens", "/usage/tokens/output_tokens"),
         carried: None,
         unfinished: unfinished(reason, "MAX_TOKENS", &["ERROR_TOXIC"]),

@@ -30,7 +30,7 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
 pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let message = found(body, "/message").ok_or("`message`")?;
     let reason = body.pointer("/done_reason").and_then(Value::as_str);
-    let calls = chat::calls(message, "ollama_call");
+    let calls = chat::calls(message, "ollama_call")?;
     Ok(Reply {
         text: joined(message.get("content")),
         usage: usage(body, "/prompt_eval_count", "/eval_count"),

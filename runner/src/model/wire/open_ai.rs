@@ -31,7 +31,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let message = found(body, "/choices/0/message").ok_or("`choices[0].message`")?;
     let reason = body.pointer("/choices/0/finish_reason").and_then(Value::as_str);
     let refused = || text_at(message, "/refusal").map(|_| Unfinished::Refused("refusal".to_owned()));
-    let calls = chat::calls(message, "call");
+    let calls = chat::calls(message, "call")?;
     let carried = CARRIED.iter().filter_map(|key| Some(((*key).to_owned(), message.get(*key)?.clone())));
     let carried: Map<String, Value> = carried.filter(|(_, value)| !value.is_null() && !calls.is_empty()).collect();
     Ok(Reply {
