@@ -268,6 +268,10 @@ fn suite(server: &Loopback, provider: &str, test: &str) -> Place {
 }
 
 const OPEN_AI: &str = "openai: {apiKeyEnv: PROMPT_TEST_KEY, baseUrl: 'URL/openai/v1'}";
+const ANTHROPIC: &str = "anthropic: {apiKeyEnv: PROMPT_TEST_KEY, baseUrl: 'URL/anthropic'}";
+const GEMINI: &str = "gemini: {apiKeyEnv: PROMPT_TEST_KEY, baseUrl: 'URL/gemini'}";
+const HTTP: &str = "http: {url: 'URL/http', toolCallsPath: did.calls}";
+const MCP: &str = "mcp: {serverUrl: 'URL/mcp', toolName: say}";
 const KEY: &str = "planted-key-0815";
 
 fn run(place: &Place) -> Value {
@@ -322,6 +326,16 @@ fn empty_reply_proves_nothing() {
 }
 
 #[test]
+fn parts_of_a_reply_that_are_not_read_may_say_what_must_not_be_said() {
+    let raw = json!({ "content": [{ "type": "text", "text": "good" }, { "type": "text", "text": "bad" }] });
+    let server = providers::playing(&json!({ "responses": [{ "raw": raw }] }));
+    let claims = "    expect: {output: {contains: [good], notContains: [bad]}}\n";
+    let run = run(&suite(&server, MCP, claims));
+    let outcomes = run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].clone());
+    assert_eq!(outcomes.collect::<Vec<_>>(), ["pass", "unknown"], "{run}");
+}
+
+#[test]
 fn reply_that_the_provider_ended_early_proves_nothing_about_its_rest() {
     for reason in ["length", "content_filter"] {
         let raw = json!({ "choices": [{ "message": { "content": "good" }, "finish_reason": reason }] });
@@ -333,16 +347,38 @@ fn reply_that_the_provider_ended_early_proves_nothing_about_its_rest() {
     }
 }
 
+/// What a provider says, and what follows about a tool that must not be called.
+const CALLS: &[(&str, &str, &str)] = &[
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}}]}"#, "pass"),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good", "tool_calls": []}}]}"#, "pass"),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good", "tool_calls": {"name": "f"}}}]}"#, "error"),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good", "tool_calls": [{"function": {}}]}}]}"#, "error"),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good", "function_call": {"name": "f"}}}]}"#, "unknown"),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}}, {"message": {"tool_calls": [{}]}}]}"#, "unknown"),
+    (ANTHROPIC, r#"{"content": [{"type": "text", "text": "good"}]}"#, "pass"),
+    (ANTHROPIC, r#"{"content": [{"type": "text", "text": "good"}, {"type": "tool_use"}]}"#, "error"),
+    (GEMINI, r#"{"candidates": [{"content": {"parts": [{"text": "good"}]}}]}"#, "pass"),
+    (GEMINI, r#"{"candidates": [{"content": {"parts": [{"text": "good"}, {"functionCall": "f"}]}}]}"#, "error"),
+    ("http: {url: 'URL/http'}", r#"{"choices": [{"message": {"content": "good"}}]}"#, "unknown"),
+    (HTTP, r#"{"choices": [{"message": {"content": "good"}}], "did": {}}"#, "pass"),
+    (HTTP, r#"{"choices": [{"message": {"content": "good"}}], "did": {"calls": null}}"#, "pass"),
+    (HTTP, r#"{"choices": [{"message": {"content": "good"}}]}"#, "unknown"),
+    (HTTP, r#"{"choices": [{"message": {"content": "good"}}], "did": {"calls": {"f": 1}}}"#, "error"),
+    (HTTP, r#"{"choices": [{"message": {"content": "good"}}], "did": {"calls": ["f"]}}"#, "unknown"),
+    (HTTP, r#"{"choices": [{"message": {"content": "good"}}], "did": {"tool_calls": [{"name": "f"}]}}"#, "unknown"),
+    (MCP, r#"{"content": [{"type": "text", "text": "good"}]}"#, "unknown"),
+];
+
 #[test]
-fn calls_that_cannot_be_read_are_an_error() {
-    for calls in [json!({ "name": "f" }), json!([{ "function": { "arguments": "{}" } }])] {
-        let raw = json!({ "choices": [{ "message": { "content": "good", "tool_calls": calls } }] });
+fn calls_that_cannot_be_read_are_not_taken_for_none() {
+    for (provider, raw, expected) in CALLS {
+        let raw: Value = serde_json::from_str(raw).unwrap();
         let server = providers::playing(&json!({ "responses": [{ "raw": raw }] }));
         let claims =
             "    tools: [{name: f, defaultResponse: 1}]\n    expect: {toolCalls: [{tool: f, shouldNotCall: true}]}\n";
-        let run = run(&suite(&server, OPEN_AI, claims));
-        assert_eq!(run["status"], "error", "{run}");
-        assert!(run["error"]["message"].as_str().unwrap().contains("call"), "{run}");
+        let run = run(&suite(&server, provider, claims));
+        assert_eq!(run["status"], *expected, "{provider}: {run}");
+        assert!(*expected != "error" || run["error"]["message"].as_str().unwrap().contains("call"), "{run}");
     }
 }
 

@@ -16,7 +16,7 @@ use std::{fmt, future::Future, pin::Pin};
 
 use serde_json::Value;
 use speclens_schema::{
-    evidence::{RunError, RunErrorKind, ToolCall, Usage},
+    evidence::{CallsGap, RunError, RunErrorKind, ToolCall, Usage},
     mask::Secrets,
     suite::Sampling,
 };
@@ -108,6 +108,7 @@ pub struct Reply {
     /// The text; empty if it only calls tools.
     pub text: String,
     pub calls: Vec<ToolCall>,
+    pub calls_gap: Option<CallsGap>,
     /// Tokens and cost; `None` if not reported.
     pub usage: Option<Usage>,
     /// Data that the provider expects back with the next message, such as the signature of a thought. Opaque.

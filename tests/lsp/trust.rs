@@ -23,7 +23,7 @@ fn trust_is_requested(client: &mut Client, suite: &str, directory: &str) {
     let is_real = message.ends_with(&format!("Do you trust {}?", real(client, directory).display()));
     assert!(message.ends_with(&expected) || is_real, "{message}");
     client.choose(&question, "Trust and run");
-    client.diagnostics(suite, |_| true);
+    client.notification("$/progress", |params| params["value"]["kind"] == "end");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn settings_above_a_trusted_directory_act_only_if_theirs_is_trusted() {
         let files = [("mono/.git/HEAD", ""), ("mono/mine/kindlm.yaml", SUITE), ("mono/speclens.yaml", settings)];
         let mut client = Client::spawn(&files);
         assert!(client.command_line(&["trust", "mono/mine"]).status.success());
-        client.initialize(json!({}), json!({}));
+        client.initialize(json!({ "window": { "workDoneProgress": true } }), json!({}));
         client.open("mono/mine/kindlm.yaml");
         trust_is_requested(&mut client, "mono/mine/kindlm.yaml", "mono");
         assert!(client.run_test("mono/mine/kindlm.yaml", "one")["result"]["run"].is_u64());
@@ -55,7 +55,7 @@ fn linked_suite_and_linked_settings_need_trust_in_the_directories_that_they_are_
         fs::remove_file(&link).unwrap();
         symlink(client.path("elsewhere").join(name), &link).unwrap();
         assert!(client.command_line(&["trust", "mine"]).status.success());
-        client.initialize(json!({}), json!({}));
+        client.initialize(json!({ "window": { "workDoneProgress": true } }), json!({}));
         client.open("mine/kindlm.yaml");
         trust_is_requested(&mut client, "mine/kindlm.yaml", "elsewhere");
     }
@@ -63,7 +63,7 @@ fn linked_suite_and_linked_settings_need_trust_in_the_directories_that_they_are_
     let mut client = Client::spawn(&[("elsewhere/suite/kindlm.yaml", SUITE), ("above/speclens.yaml", "")]);
     symlink(client.path("elsewhere/suite"), client.path("above/suite")).unwrap();
     assert!(client.command_line(&["trust", "elsewhere"]).status.success());
-    client.initialize(json!({}), json!({}));
+    client.initialize(json!({ "window": { "workDoneProgress": true } }), json!({}));
     client.open("above/suite/kindlm.yaml");
     trust_is_requested(&mut client, "above/suite/kindlm.yaml", "above");
 }

@@ -61,6 +61,7 @@ impl Talk<'_> {
                 // A reply that the provider ended early lacks what would have followed.
                 text: Capture { cut: reply.unfinished.is_some(), ..Capture::whole(reply.text.clone()) },
                 calls: reply.calls.clone(),
+                calls_gap: reply.calls_gap,
                 usage: reply.usage,
                 duration_ms: Some(began.elapsed().as_secs_f64() * 1000.0),
             });

@@ -123,8 +123,7 @@ impl Scripted {
             text: say.clone().unwrap_or_default(),
             calls: calls.collect(),
             usage: self.usage(*usage),
-            carried: None,
-            unfinished: None,
+            ..Reply::default()
         })
     }
 

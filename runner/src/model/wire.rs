@@ -11,12 +11,14 @@ mod service;
 mod values;
 
 use serde_json::Value;
-use speclens_schema::{evidence::Service, settings::Api};
+use speclens_schema::{
+    evidence::{CallsGap, Service},
+    settings::Api,
+};
 
 use super::{Reply, Request, provider::Protocol};
 
 pub(super) use embedding::Embedding;
-pub(crate) use values::INVALID_ARGUMENTS;
 
 pub(super) fn method(protocol: &Protocol) -> &str {
     match protocol {
@@ -42,13 +44,36 @@ pub(super) fn body(protocol: &Protocol, model: &str, request: &Request) -> Strin
 /// lacks.
 pub(super) fn reply(protocol: &Protocol, body: &Value) -> Result<Reply, String> {
     let reply = match protocol {
-        Protocol::Service(Service::Http(http)) => return service::reply(http, body),
-        Protocol::Service(Service::Mcp(_)) => Ok(service::result(body)),
-        Protocol::Api(Api::OpenAi) => open_ai::reply(body),
-        Protocol::Api(Api::Anthropic) => anthropic::reply(body),
-        Protocol::Api(Api::Gemini) => gemini::reply(body),
-        Protocol::Api(Api::Cohere) => cohere::reply(body),
-        Protocol::Api(Api::Ollama) => ollama::reply(body),
+        Protocol::Service(Service::Http(http)) => service::reply(http, body)?,
+        Protocol::Service(Service::Mcp(_)) => service::result(body),
+        Protocol::Api(api) => match api {
+            Api::OpenAi => open_ai::reply(body),
+            Api::Anthropic => anthropic::reply(body),
+            Api::Gemini => gemini::reply(body),
+            Api::Cohere => cohere::reply(body),
+            Api::Ollama => ollama::reply(body),
+        }
+        .map_err(|missing| format!("it has no {missing}"))?,
     };
-    reply.map_err(|missing| format!("it has no {missing}"))
+    let is_elsewhere = reply.calls.is_empty() && has_calls(body);
+    Ok(Reply { calls_gap: if is_elsewhere { Some(CallsGap::Elsewhere) } else { reply.calls_gap }, ..reply })
+}
+
+/// Returns whether there is something in an answer that its service may call a tool call.
+fn has_calls(body: &Value) -> bool {
+    const NAMES: [&str; 7] =
+        ["tool_calls", "toolCalls", "tool_call", "toolCall", "function_call", "functionCall", "tool_use"];
+    match body {
+        Value::Object(members) => {
+            let is_call = |(name, value): (&String, &Value)| match value {
+                Value::Array(items) => NAMES.contains(&name.as_str()) && !items.is_empty(),
+                Value::Object(members) => NAMES.contains(&name.as_str()) && !members.is_empty(),
+                Value::String(text) => name == "type" && NAMES.contains(&text.as_str()),
+                Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            };
+            members.iter().any(is_call) || members.values().any(has_calls)
+        }
+        Value::Array(items) => items.iter().any(has_calls),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }

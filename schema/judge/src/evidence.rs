@@ -16,8 +16,8 @@ pub use observation::{
     SeenFile, VariablesNeed, answer_in, merged,
 };
 pub use output::{
-    Capture, EntryPlace, Exit, MASK_CHARACTER, MaskingLoss, Output, Ran, Reply, ToolCall, Usage, has_hidden, shown,
-    shown_value, texts_of,
+    CallsGap, Capture, EntryPlace, Exit, MASK_CHARACTER, MaskingLoss, Output, Ran, Reply, ToolCall,
+    UNREADABLE_ARGUMENTS, Usage, has_hidden, shown, shown_value, texts_of,
 };
 pub use question::{
     ANSWER_TOKENS, AskedModel, HttpService, Judge, McpService, ModelReply, QuestionAnswer, QuestionKind, QuestionNeed,
@@ -99,6 +99,8 @@ pub struct Turn {
     pub text: Capture,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_gap: Option<CallsGap>,
     /// Tokens and cost; `None` if not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,

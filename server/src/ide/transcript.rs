@@ -19,7 +19,7 @@ use super::{
 };
 use page::{JudgeAnswers, mark, page, score, spent};
 
-const TRUNCATED_NOTE: &str = "(the rest was cut off at `limits.output_mib`)\n";
+const TRUNCATED_NOTE: &str = "(the rest is missing: cut off at `limits.output_mib`, or by the provider of the model)\n";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Language {

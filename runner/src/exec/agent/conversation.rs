@@ -5,7 +5,7 @@ use std::{sync::LazyLock, time::Duration};
 use serde_json::{Value, json};
 use speclens_schema::{
     check::text::shortened,
-    evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn},
+    evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, UNREADABLE_ARGUMENTS},
     mask::Secrets,
     suite::{AgentAction, HelpMode, Sampling, Subject},
 };
@@ -19,7 +19,7 @@ use crate::{
         process::Finished,
         talk::{Partner, Talk},
     },
-    model::{Message, Model, Request, Tool, Unfinished, wire::INVALID_ARGUMENTS},
+    model::{Message, Model, Request, Tool, Unfinished},
 };
 
 /// The only tool.
@@ -128,7 +128,7 @@ impl Commands<'_> {
         if call.name != TOOL {
             return wrong(format!("unknown tool `{}`; call `{TOOL}`", call.name));
         }
-        if call.arguments.get(INVALID_ARGUMENTS).is_some() {
+        if call.arguments.get(UNREADABLE_ARGUMENTS).is_some() {
             return wrong("the arguments are not valid JSON".to_owned());
         }
         let Some(command) = call.arguments.get("command").and_then(Value::as_str) else {

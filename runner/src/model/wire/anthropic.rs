@@ -66,20 +66,23 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let content = found(body, "/content").ok_or("`content`")?;
     let blocks = || content.as_array().into_iter().flatten();
     let kind = |block: &Value| block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let calls = blocks().filter(|block| kind(block) == "tool_use").enumerate().map(|(index, block)| ToolCall {
-        id: text_at(block, "/id").unwrap_or_else(|| format!("call_{index}")),
-        name: text_at(block, "/name").unwrap_or_default(),
-        arguments: super::values::arguments(block.get("input")),
+    let calls = blocks().filter(|block| kind(block) == "tool_use").enumerate().map(|(index, block)| {
+        Some(ToolCall {
+            id: text_at(block, "/id").unwrap_or_else(|| format!("call_{index}")),
+            name: text_at(block, "/name")?,
+            arguments: super::values::arguments(block.get("input")),
+        })
     });
     let texts: Value = blocks().filter(|block| kind(block) == "text").cloned().collect();
     let is_plain = blocks().all(|block| matches!(kind(block).as_str(), "text" | "tool_use"));
     let reason = body.pointer("/stop_reason").and_then(Value::as_str);
     Ok(Reply {
         text: joined(Some(&texts)),
-        calls: calls.collect(),
+        calls: calls.collect::<Option<_>>().ok_or("`name` in a call")?,
         usage: usage(body, "/usage/input_tokens", "/usage/output_tokens"),
         // A thought must come back with its signature.
         carried: (!is_plain).then(|| content.clone()),
         unfinished: unfinished(reason, "max_tokens", &["refusal"]),
+        calls_gap: None,
     })
 }

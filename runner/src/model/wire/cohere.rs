@@ -27,6 +27,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     Ok(Reply {
         text: joined(message.get("content")),
         calls: chat::calls(message, "call")?,
+        calls_gap: None,
         usage: usage(body, "/usage/tokens/input_tokens", "/usage/tokens/output_tokens"),
         carried: None,
         unfinished: unfinished(reason, "MAX_TOKENS", &["ERROR_TOXIC"]),

@@ -86,10 +86,12 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let parts = found(body, "/candidates/0/content/parts");
     let has = |key: &str| parts.and_then(Value::as_array).is_some_and(|all| all.iter().any(|it| it.get(key).is_some()));
     let calls = parts.and_then(Value::as_array).into_iter().flatten().filter_map(|part| part.get("functionCall"));
-    let calls = calls.enumerate().map(|(index, call)| ToolCall {
-        id: text_at(call, "/id").unwrap_or_else(|| format!("{UNNAMED}{index}")),
-        name: text_at(call, "/name").unwrap_or_default(),
-        arguments: super::values::arguments(call.get("args")),
+    let calls = calls.enumerate().map(|(index, call)| {
+        Some(ToolCall {
+            id: text_at(call, "/id").unwrap_or_else(|| format!("{UNNAMED}{index}")),
+            name: text_at(call, "/name")?,
+            arguments: super::values::arguments(call.get("args")),
+        })
     });
     let reason = body.pointer("/candidates/0/finishReason").and_then(Value::as_str);
     let mut usage = usage(body, "/usageMetadata/promptTokenCount", "/usageMetadata/candidatesTokenCount");
@@ -97,7 +99,8 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     usage.iter_mut().for_each(|usage| usage.output_tokens += thoughts.unwrap_or(0));
     Ok(Reply {
         text: joined(parts),
-        calls: calls.collect(),
+        calls: calls.collect::<Option<_>>().ok_or("`name` in a call")?,
+        calls_gap: None,
         usage,
         carried: (has("thoughtSignature") || has("thought")).then(|| parts.cloned()).flatten(),
         unfinished: unfinished(reason, "MAX_TOKENS", REFUSALS).or(blocked),

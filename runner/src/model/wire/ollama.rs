@@ -33,6 +33,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let calls = chat::calls(message, "ollama_call")?;
     Ok(Reply {
         text: joined(message.get("content")),
+        calls_gap: None,
         usage: usage(body, "/prompt_eval_count", "/eval_count"),
         carried: text_at(message, "/thinking").filter(|_| !calls.is_empty()).map(|text| json!({ "thinking": text })),
         unfinished: unfinished(reason, "length", &[]),

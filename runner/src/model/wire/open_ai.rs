@@ -36,6 +36,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let carried: Map<String, Value> = carried.filter(|(_, value)| !value.is_null() && !calls.is_empty()).collect();
     Ok(Reply {
         text: joined(message.get("content")),
+        calls_gap: None,
         usage: usage(body, "/usage/prompt_tokens", "/usage/completion_tokens"),
         carried: (!carried.is_empty()).then_some(Value::Object(carried)),
         unfinished: unfinished(reason, "length", &["content_filter"]).or_else(refused),

@@ -1,15 +1,16 @@
 //! Services with a protocol of their own, which the suite describes: KindLM's providers `http` and `mcp`.
 
 use serde_json::{Value, json};
-use speclens_schema::evidence::{HttpService, McpService};
-
-use speclens_schema::evidence::ToolCall;
+use speclens_schema::evidence::{CallsGap, HttpService, McpService, ToolCall};
 
 use super::{
     chat::function,
     values::{arguments, found, object, plain_messages, text_at, usage},
 };
-use crate::model::{Message, Reply, Request};
+use crate::model::{Message, Reply, Request, Unfinished};
+
+/// KindLM's name of a call that has none.
+const UNNAMED: &str = "unknown";
 
 pub(super) fn body(service: &HttpService, model: &str, request: &Request) -> String {
     let sampling = &request.sampling;
@@ -45,9 +46,12 @@ pub(super) fn body(service: &HttpService, model: &str, request: &Request) -> Str
 /// Reads an answer by the paths of the suite.
 pub(super) fn reply(service: &HttpService, body: &Value) -> Result<Reply, String> {
     let path = service.response_path.as_deref().unwrap_or("choices.0.message.content");
-    let calls = service.tool_calls_path.as_deref().and_then(|path| at(body, path)).and_then(Value::as_array);
-    let calls = calls.into_iter().flatten().filter(|call| call.is_object()).enumerate();
-    let calls: Vec<ToolCall> = calls.map(|(index, call)| called(index, call)).collect();
+    let (calls, calls_gap) = match service.tool_calls_path.as_deref() {
+        Some(path) => {
+            calls(body, path).map_err(|missing| format!("it has no {missing} at `{path}` (`toolCallsPath`)"))?
+        }
+        None => (Vec::new(), Some(CallsGap::NotShown)),
+    };
     let text = match at(body, path) {
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
@@ -57,14 +61,27 @@ pub(super) fn reply(service: &HttpService, body: &Value) -> Result<Reply, String
     let paths = &service.usage_paths;
     let sent = pointer(paths.input_tokens.as_deref().unwrap_or("usage.prompt_tokens"));
     let received = pointer(paths.output_tokens.as_deref().unwrap_or("usage.completion_tokens"));
-    Ok(Reply { text, calls, usage: usage(body, &sent, &received), carried: None, unfinished: None })
+    Ok(Reply { text, calls, calls_gap, usage: usage(body, &sent, &received), ..Reply::default() })
 }
 
-fn called(index: usize, call: &Value) -> ToolCall {
+/// Reads the calls of an answer, which may leave out an empty list, but not what the list is in.
+fn calls(body: &Value, path: &str) -> Result<(Vec<ToolCall>, Option<CallsGap>), &'static str> {
+    let place = pointer(path);
+    let Some(calls) = found(body, &place) else {
+        let is_in = place.rsplit_once('/').and_then(|(outer, _)| body.pointer(outer)).is_some_and(Value::is_object);
+        return Ok((Vec::new(), (!is_in).then_some(CallsGap::NoPlace)));
+    };
+    let items = calls.as_array().ok_or("list")?;
+    let calls: Vec<ToolCall> = items.iter().filter(|call| call.is_object()).enumerate().map(called).collect();
+    let is_named = calls.len() == items.len() && calls.iter().all(|call| call.name != UNNAMED);
+    Ok((calls, (!is_named).then_some(CallsGap::Unnamed)))
+}
+
+fn called((index, call): (usize, &Value)) -> ToolCall {
     let name = text_at(call, "/function/name").or_else(|| text_at(call, "/name"));
     ToolCall {
         id: text_at(call, "/id").unwrap_or_else(|| format!("call_{index}")),
-        name: name.unwrap_or_else(|| "unknown".to_owned()),
+        name: name.unwrap_or_else(|| UNNAMED.to_owned()),
         arguments: arguments(call.pointer("/function/arguments").or_else(|| call.get("arguments"))),
     }
 }
@@ -96,9 +113,16 @@ fn arguments_of(model: &str, request: &Request) -> Value {
     json!({ "messages": plain_messages(request), "model": model, "params": parameters })
 }
 
-/// Reads the result of the tool. Its usage is unknown.
+/// Reads the result of the tool. Its usage and its calls are unknown.
 pub(super) fn result(body: &Value) -> Reply {
     let places = ["/content/0/text", "/result", "/output"];
     let text = places.iter().find_map(|place| body.pointer(place)?.as_str()).unwrap_or_default();
-    Reply { text: text.to_owned(), ..Reply::default() }
+    // KindLM reads the first part only.
+    let has_more = body.get("content").and_then(Value::as_array).is_some_and(|parts| parts.len() > 1);
+    Reply {
+        text: text.to_owned(),
+        calls_gap: Some(CallsGap::NotShown),
+        unfinished: has_more.then_some(Unfinished::CutOff),
+        ..Reply::default()
+    }
 }

@@ -1,12 +1,12 @@
 //! JSON that the protocols have in common: its parts are found, put together, and read as texts, calls and counts.
 
 use serde_json::{Map, Value, json};
-use speclens_schema::{check::json, evidence::Usage};
+use speclens_schema::{
+    check::json,
+    evidence::{UNREADABLE_ARGUMENTS, Usage},
+};
 
 use crate::model::{Message, Request, Unfinished};
-
-/// The key of arguments that are not valid JSON: their text. KindLM's name.
-pub(crate) const INVALID_ARGUMENTS: &str = "_raw";
 
 pub(super) fn system(request: &Request) -> Option<&str> {
     Some(request.system.as_str()).filter(|text| !text.is_empty())
@@ -64,12 +64,12 @@ pub(super) fn plain_messages(request: &Request) -> Value {
 }
 
 /// Returns the arguments of a call: models write them as the text of an object, and sometimes as an invalid one, which
-/// becomes [`INVALID_ARGUMENTS`] of its text.
+/// becomes [`UNREADABLE_ARGUMENTS`] of its text.
 pub(super) fn arguments(written: Option<&Value>) -> Value {
     match written {
         None => Value::Object(Map::new()),
         Some(Value::String(text)) if text.is_empty() => Value::Object(Map::new()),
-        Some(Value::String(text)) => json::parse(text).unwrap_or_else(|_| json!({ INVALID_ARGUMENTS: text })),
+        Some(Value::String(text)) => json::parse(text).unwrap_or_else(|_| json!({ UNREADABLE_ARGUMENTS: text })),
         Some(other) => other.clone(),
     }
 }

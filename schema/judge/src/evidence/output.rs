@@ -291,6 +291,7 @@ pub struct Output {
     pub text: String,
     pub json: Option<Value>,
     pub tool_calls: Vec<ToolCall>,
+    pub calls_gap: Option<CallsGap>,
     pub cut: bool,
     /// The information that is lost by masking. Each masked unit inside a string is [`MASK_CHARACTER`].
     pub concealed: MaskingLoss,
@@ -349,12 +350,44 @@ impl Output {
     }
 }
 
+/// The key of arguments that are not valid JSON: their text. KindLM's name.
+pub const UNREADABLE_ARGUMENTS: &str = "_raw";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: String,
     pub name: String,
     /// The arguments: an object or a list, or the text of a model that did not write valid JSON.
     pub arguments: Value,
+}
+
+/// The reason why calls of a reply may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallsGap {
+    /// Replies of the provider have no calls that could be read.
+    NotShown,
+    /// The reply lacks the place of its calls.
+    NoPlace,
+    /// The reply has calls in another place than the one that is read.
+    Elsewhere,
+    /// The reply has a call that does not say what is called.
+    Unnamed,
+}
+
+impl CallsGap {
+    pub fn sentence(self) -> &'static str {
+        match self {
+            CallsGap::NotShown => {
+                "replies of this provider do not show which tools the model called (for `http`, `toolCallsPath` says where they do)"
+            }
+            CallsGap::NoPlace => {
+                "`toolCallsPath` leads nowhere in the model's reply, so it is unknown which tools it called"
+            }
+            CallsGap::Unnamed => "a call in the model's reply has no name, so it is unknown which tool it is to",
+            CallsGap::Elsewhere => "the model's reply has calls in a place where its provider does not put them",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

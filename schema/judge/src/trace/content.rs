@@ -1,13 +1,14 @@
 //! Texts and tool calls in spans, wherever a program puts them: in attributes, in events of the span, or in log
 //! records; as messages of parts, or as content with separate calls.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     conventions::{Role, name_of},
     exported::{Attributes, Exported, any_as_json},
     otlp::LogRecord,
 };
+use crate::evidence::UNREADABLE_ARGUMENTS;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpanContent {
@@ -48,7 +49,7 @@ const ARGUMENTS: [&str; 9] = [
     "tool_arguments",
 ];
 
-/// Returns arguments that are a mapping or a list; anything else becomes `{}`.
+/// Returns arguments that are a mapping or a list; anything else is kept as [`UNREADABLE_ARGUMENTS`].
 fn structured(arguments: Option<Value>) -> Value {
     let read = |value: Value| match value {
         Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
@@ -56,7 +57,9 @@ fn structured(arguments: Option<Value>) -> Value {
     };
     match arguments.map(read) {
         Some(value @ (Value::Object(_) | Value::Array(_))) => value,
-        Some(_) | None => Value::Object(Map::new()),
+        Some(Value::Null) | None => Value::Object(Map::new()),
+        Some(Value::String(text)) if text.trim().is_empty() => Value::Object(Map::new()),
+        Some(other) => json!({ UNREADABLE_ARGUMENTS: other }),
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) fn output(turns: &[Turn], ended: Option<Ended>) -> Output {
         text,
         json: None,
         tool_calls: turns.iter().flat_map(|turn| turn.calls.iter().cloned()).collect(),
+        calls_gap: turns.iter().find_map(|turn| turn.calls_gap),
         cut: turns.iter().any(|turn| turn.text.cut),
         concealed: last.map_or(MaskingLoss::Nothing, |output| output.concealed),
         replies,
@@ -25,6 +26,7 @@ fn reply(turn: &Turn) -> Reply {
     let output = Output {
         text: turn.text.hidden_text().into_owned(),
         tool_calls: turn.calls.clone(),
+        calls_gap: turn.calls_gap,
         cut: turn.text.cut,
         concealed: turn.text.concealed,
         ..Output::default()

@@ -201,7 +201,8 @@ fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {
         Some(key) => spans.iter().filter_map(|it| it.attributes().first_count(&[key])).fold(0, u64::saturating_add),
         None => trace.spans.iter().filter_map(|span| span.tokens.as_ref()).map(known).fold(0, u64::saturating_add),
     };
-    let costs: Vec<f64> = trace.spans.iter().filter_map(|span| span.cost_usd).collect();
+    let paid = trace.spans.iter().filter(|span| span.tokens.is_some() || span.cost_usd.is_some());
+    let costs: Vec<f64> = paid.map(|span| span.cost_usd).collect::<Option<_>>().unwrap_or_default();
     Usage {
         input_tokens: told(&mapping.input_tokens_attr, |tokens| tokens.input),
         output_tokens: told(&mapping.output_tokens_attr, |tokens| tokens.output),

@@ -238,7 +238,7 @@ fn shortened(text: &str, is_cut: bool) -> (&str, String) {
     let is_shorter = !text[end..].trim().is_empty();
     let note = match (is_shorter, is_cut) {
         (true, _) => "\n(truncated; `speclens recordings show` prints everything)\n".to_owned(),
-        (false, true) => "\n(the rest was cut off at `limits.output_mib`)\n".to_owned(),
+        (false, true) => format!("\n{}", super::TRUNCATED_NOTE),
         (false, false) => String::new(),
     };
     (&text[..end], note)

@@ -89,8 +89,11 @@ pub(super) type Calls<'e> = Observed<&'e [ToolCall]>;
 pub(super) fn calls(act: Act<'_>) -> Seen<Calls<'_>> {
     act.output().map(|output| {
         let seen = output.so_far();
-        let unread = if seen.replies.is_empty() { unread_call(&seen.text) } else { None };
-        output.map(|output| &output.tool_calls[..]).with_gap(unread)
+        let gap = match &seen.replies[..] {
+            [] if seen.calls_gap.is_none() => unread_call(&seen.text),
+            _ => seen.calls_gap.map(|gap| Why::unknown(gap.sentence())),
+        };
+        output.map(|output| &output.tool_calls[..]).with_gap(gap)
     })
 }
 
