@@ -127,7 +127,7 @@ export async function installation(workspace, address) {
   return { home, port, log, bin };
 }
 
-/** Starts the gateway, and returns when it answers. */
+/** Starts the gateway, and returns when it answers at once: it still loads its plugins after its first answer. */
 export async function gateway({ home, port }) {
   const environment = { ...process.env, HOME: home, OPENCLAW_SKIP_CHANNELS: '1' };
   const child = spawn(node, [main, 'gateway'], { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -139,8 +139,9 @@ export async function gateway({ home, port }) {
   ended.catch(() => {});
   const alive = async () => {
     for (;;) {
+      const asked = Date.now();
       const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined);
-      if (answer?.ok) return;
+      if (answer?.ok && Date.now() - asked < 1000) return;
       await Promise.race([new Promise((resume) => setTimeout(resume, 200)), ended]);
     }
   };

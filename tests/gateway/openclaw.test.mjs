@@ -21,7 +21,7 @@ Write the report.
 
 const SCENARIOS = `version: "1.0"
 target: { type: skill, path: skills/reporter, trigger: /reporter }
-defaults: { timeout: 120 }
+defaults: { timeout: 300 }
 scenarios:
   - name: writes-a-report
     tags: [smoke]
@@ -44,7 +44,7 @@ scenarios:
 
 const AGENT = `version: "1.0"
 target: { type: agent, path: agents/main, trigger: main }
-defaults: { timeout: 120 }
+defaults: { timeout: 300 }
 scenarios:
   - name: works-on-its-own
     tags: [negative]
@@ -57,7 +57,7 @@ scenarios:
 
 const DELEGATING = `version: "1.0"
 target: { type: skill, path: skills/lead, trigger: /lead }
-defaults: { timeout: 120 }
+defaults: { timeout: 300 }
 scenarios:
   - name: delegates
     tags: [negative]
