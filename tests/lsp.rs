@@ -73,6 +73,8 @@ mod trust;
 mod unreadable_files;
 #[path = "lsp/untitled.rs"]
 mod untitled;
+#[path = "lsp/verdicts.rs"]
+mod verdicts;
 #[path = "lsp/writing_with_completion.rs"]
 mod writing_with_completion;
 

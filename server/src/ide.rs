@@ -26,6 +26,7 @@ pub(crate) mod symbols;
 pub(crate) mod tokens;
 pub(crate) mod transcript;
 pub(crate) mod values;
+pub(crate) mod verdict_hints;
 
 mod context;
 pub(crate) mod markdown;

@@ -77,6 +77,15 @@ pub struct Mismatch {
     /// Explanations: the closest candidate, a difference, a place.
     pub notes: Vec<String>,
     pub help: Vec<String>,
+    /// The observed text that comes closest to a missing one.
+    pub closest: Option<String>,
+}
+
+/// An observed text that is similar to a missing one, and a note about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Near {
+    pub text: String,
+    pub note: String,
 }
 
 impl Mismatch {
@@ -89,6 +98,15 @@ impl Mismatch {
     #[must_use]
     pub fn notes(self, notes: impl IntoIterator<Item = String>) -> Mismatch {
         Mismatch { notes: self.notes.into_iter().chain(notes).collect(), ..self }
+    }
+
+    /// Adds the closest text and its note.
+    #[must_use]
+    pub fn near(self, near: Option<Near>) -> Mismatch {
+        match near {
+            Some(Near { text, note }) => Mismatch { closest: Some(text), ..self.notes([note]) },
+            None => self,
+        }
     }
 
     /// Adds remedies.
@@ -111,7 +129,7 @@ impl Verdict {
             Outcome::Pass => {}
             Outcome::Fail(mismatch) | Outcome::Warn(mismatch) => {
                 texts.extend([&mut mismatch.message, &mut mismatch.expected, &mut mismatch.actual]);
-                texts.extend(mismatch.notes.iter_mut().chain(&mut mismatch.help));
+                texts.extend(mismatch.notes.iter_mut().chain(&mut mismatch.help).chain(&mut mismatch.closest));
             }
             Outcome::Skip(reason) | Outcome::Unknown(reason) | Outcome::Error(reason) => texts.push(reason),
         }

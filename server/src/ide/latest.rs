@@ -118,9 +118,17 @@ impl Latest {
         let Some(before) = before else {
             return self.outcomes.iter().any(|outcome| outcome.known.state != CaseState::NeverRun);
         };
-        let same_outcomes = before.outcomes.len() == self.outcomes.len()
-            && before.outcomes.iter().zip(&self.outcomes).all(|(before, now)| Arc::ptr_eq(before, now));
-        !same_outcomes && before.states() != self.states()
+        !self.has_outcomes_of(before) && before.states() != self.states()
+    }
+
+    /// Returns whether these are other results of the same text.
+    pub(crate) fn changes_verdicts(&self, before: &Latest) -> bool {
+        self.text.is_instance(&before.text) && !self.has_outcomes_of(before)
+    }
+
+    fn has_outcomes_of(&self, other: &Latest) -> bool {
+        other.outcomes.len() == self.outcomes.len()
+            && other.outcomes.iter().zip(&self.outcomes).all(|(other, own)| Arc::ptr_eq(other, own))
     }
 }
 

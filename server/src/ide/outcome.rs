@@ -16,6 +16,8 @@ pub(crate) struct CaseOutcome {
     pub known: KnownState,
     /// The attempts whose evidence matches what the case does now.
     pub attempts: Vec<JudgedAttempt>,
+    /// The reason why a recording is stale; `None` if none is.
+    pub stale: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +33,8 @@ impl CaseOutcome {
     /// Returns the outcome of attempts. `own` are the subjects of the suite; each of them makes `case.repeat` attempts.
     pub(crate) fn of(case: &Case, own: &[Subject], results: Vec<RunResult>, phase: Phase) -> CaseOutcome {
         let is_stale = |result: &RunResult| is_absent(result, AbsenceKind::Stale);
-        let any_stale = results.iter().any(is_stale);
+        let stale = results.iter().find(|result| is_stale(result)).and_then(|result| result.absence.clone());
+        let any_stale = stale.is_some();
         let known =
             results.into_iter().filter(|result| !is_stale(result) && !is_absent(result, AbsenceKind::NoRecording));
         let attempts: Vec<JudgedAttempt> = known.map(JudgedAttempt::of).collect();
@@ -60,7 +63,7 @@ impl CaseOutcome {
             can_ask: attempts.iter().any(|attempt| can_ask(case, &attempt.result)),
             is_present: attempts.iter().any(|attempt| attempt.result.origin == Origin::Present),
         };
-        CaseOutcome { known, attempts }
+        CaseOutcome { known, attempts, stale: stale.map(|absence| absence.message) }
     }
 
     /// Returns the attempts if they are the final result of the case: none while it runs, or after a run was cancelled.
@@ -265,26 +268,27 @@ pub(crate) struct Tally {
 pub(crate) fn tallies<'r>(results: impl IntoIterator<Item = &'r RunResult>) -> Vec<Tally> {
     let mut tallies: Vec<Tally> = Vec::new();
     for result in results {
-        let is_passed = matches!(result.status, Status::Pass | Status::Warn);
-        match tallies.iter_mut().find(|tally| tally.subject == result.subject) {
-            Some(tally) => {
-                tally.worst = tally.worst.max(result.status);
-                tally.passed += usize::from(is_passed);
-                tally.attempts += 1;
-            }
-            None => tallies.push(Tally {
-                subject: result.subject.clone(),
-                worst: result.status,
-                passed: usize::from(is_passed),
-                attempts: 1,
-            }),
-        }
+        Tally::add(&mut tallies, &result.subject, result.status);
     }
     tallies
 }
 
-/// Returns the lens text for a test with several subjects: `✓ 3/3 sonnet · ✗ 1/3 gpt`. If there are more than it
-/// names, those that failed come first. `None` for a state that counts do not describe.
+impl Tally {
+    /// Counts an attempt of a subject.
+    pub(crate) fn add(tallies: &mut Vec<Tally>, subject: &Subject, status: Status) {
+        let passed = usize::from(matches!(status, Status::Pass | Status::Warn));
+        match tallies.iter_mut().find(|tally| tally.subject == *subject) {
+            Some(tally) => {
+                tally.worst = tally.worst.max(status);
+                tally.passed += passed;
+                tally.attempts += 1;
+            }
+            None => tallies.push(Tally { subject: subject.clone(), worst: status, passed, attempts: 1 }),
+        }
+    }
+}
+
+/// Returns the lens text for a test with several subjects. `None` for a state that counts do not describe.
 pub(crate) fn title_by_subject(state: &CaseState, tallies: &[Tally]) -> Option<String> {
     match state {
         CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => return None,
@@ -292,8 +296,13 @@ pub(crate) fn title_by_subject(state: &CaseState, tallies: &[Tally]) -> Option<S
         | CaseState::Warned { .. }
         | CaseState::Failed { .. }
         | CaseState::Unknown { .. }
-        | CaseState::Error { .. } => {}
+        | CaseState::Error { .. } => by_subject(tallies),
     }
+}
+
+/// Returns the counts of each subject: `✓ 3/3 sonnet · ✗ 1/3 gpt`. If there are more than it names, those that failed
+/// come first. `None` without any.
+pub(crate) fn by_subject(tallies: &[Tally]) -> Option<String> {
     let names = short_names(&tallies.iter().map(|tally| &tally.subject).collect::<Vec<_>>());
     let mut named: Vec<(&Tally, String)> = tallies.iter().zip(names).collect();
     if named.len() > MAX_NAMED {

@@ -181,7 +181,7 @@ pub(crate) fn ending(evidence: &Evidence) -> Vec<String> {
 
 /// Returns one line for the target of a pointer: the node itself, its key, or its start. For the test as a whole, its
 /// name.
-fn place(document: &Document, name_key: &str, case: &Case, at: &Pointer) -> Range<usize> {
+pub(super) fn place(document: &Document, name_key: &str, case: &Case, at: &Pointer) -> Range<usize> {
     let text = document.text();
     let fits = |range: &Range<usize>| {
         let end = range.end.min(text.len_bytes());

@@ -29,6 +29,8 @@ pub(super) struct Analysis {
     pub latest: Latest,
     /// Whether lenses differ from those of the last analysis.
     pub changes_lenses: bool,
+    /// Whether there are new results of the same text.
+    pub changes_verdicts: bool,
     pub own: Vec<lsp::Diagnostic>,
     /// The diagnostics of files that are not open.
     pub others: Vec<(PathBuf, Vec<lsp::Diagnostic>)>,
@@ -54,7 +56,9 @@ pub(super) fn of(snapshot: &Snapshot, workspace: &Workspace, problems: &Problems
     own.extend(RunConverter::of(snapshot, &snapshot.uri, &folders).diagnostics(&run_problems));
     let mut others = of_parts(snapshot, &parts);
     others.extend(of_settings(snapshot, workspace));
-    Analysis { changes_lenses: latest.changes_lenses(snapshot.latest.as_deref()), latest, own, others }
+    let before = snapshot.latest.as_deref();
+    let changes_verdicts = before.is_some_and(|before| latest.changes_verdicts(before));
+    Analysis { changes_lenses: latest.changes_lenses(before), changes_verdicts, latest, own, others }
 }
 
 fn of_runs(snapshot: &Snapshot, problems: &Problems, workspace: &Workspace) -> (Latest, RunProblems) {

@@ -230,7 +230,7 @@ impl Backend {
     pub(super) async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let (uri, range) = (params.text_document.uri, params.range);
         let _turn = self.turn("textDocument/inlayHint", &uri).await;
-        self.with(&uri, move |snapshot| features::hints(snapshot, range)).await
+        self.when(When::Judged, &uri, move |snapshot| features::hints(snapshot, range)).await
     }
 
     pub(super) async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {

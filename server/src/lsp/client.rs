@@ -4,6 +4,8 @@ use serde_json::Value;
 use speclens_schema::{document::Encoding, problem::Severity};
 use tower_lsp_server::gen_lsp_types::{InitializeParams, PositionEncodingKind};
 
+use crate::ide::verdict_hints::ShownVerdicts;
+
 /// The client's capabilities.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Abilities {
@@ -114,11 +116,18 @@ pub(super) struct Display {
     pub run_severity: Option<Severity>,
     pub code_lens: bool,
     pub inlay_hints: bool,
+    /// The results that inlay hints show.
+    pub verdicts: ShownVerdicts,
 }
 
 impl Default for Display {
     fn default() -> Display {
-        Display { run_severity: Some(Severity::Error), code_lens: true, inlay_hints: true }
+        Display {
+            run_severity: Some(Severity::Error),
+            code_lens: true,
+            inlay_hints: true,
+            verdicts: ShownVerdicts::All,
+        }
     }
 }
 
@@ -156,10 +165,18 @@ impl Display {
                     ("inlayHints.enable", _) => {
                         wrong.push("expected `true` or `false` for `speclens.inlayHints.enable`".to_owned());
                     }
+                    ("inlayHints.verdicts", value) => match value.as_str() {
+                        Some("off") => display.verdicts = ShownVerdicts::Off,
+                        Some("failures") => display.verdicts = ShownVerdicts::Failures,
+                        Some("all") => display.verdicts = ShownVerdicts::All,
+                        Some(_) | None => wrong.push(
+                            "expected `off`, `failures` or `all` for `speclens.inlayHints.verdicts`".to_owned(),
+                        ),
+                    },
                     ("run.severity", _) => wrong.push("expected a string for `speclens.run.severity`".to_owned()),
                     ("codeLens.enable", _) => wrong.push("expected `true` or `false` for `speclens.codeLens.enable`".to_owned()),
                     (other, _) => wrong.push(format!(
-                        "unknown setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable` and `speclens.inlayHints.enable`; `speclens.yaml` sets the severity of problems"
+                        "unknown setting `speclens.{other}`: the settings are `speclens.run.severity`, `speclens.codeLens.enable`, `speclens.inlayHints.enable` and `speclens.inlayHints.verdicts`; `speclens.yaml` sets the severity of problems"
                     )),
                 }
             }
@@ -173,13 +190,18 @@ mod tests {
     use serde_json::json;
     use speclens_schema::problem::Severity;
 
-    use super::Display;
+    use super::{Display, ShownVerdicts};
 
     #[test]
     fn settings_are_read_nested_and_dotted() {
-        let settings = json!({"run": {"severity": "hint"}, "codeLens.enable": false, "inlayHints": {"enable": false}});
+        let settings = json!({"run": {"severity": "hint"}, "codeLens.enable": false, "inlayHints": {"enable": false, "verdicts": "failures"}});
         let (display, wrong) = Display::read(&settings);
-        let expected = Display { run_severity: Some(Severity::Hint), code_lens: false, inlay_hints: false };
+        let expected = Display {
+            run_severity: Some(Severity::Hint),
+            code_lens: false,
+            inlay_hints: false,
+            verdicts: ShownVerdicts::Failures,
+        };
         assert_eq!(display, expected);
         assert!(wrong.is_empty());
         assert_eq!(Display::read(&json!({"run": {"severity": "off"}})).0.run_severity, None);

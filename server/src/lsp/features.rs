@@ -22,6 +22,7 @@ use crate::{
         symbols::{self, Symbol},
         tokens::{self, TokenKind},
         values::Values,
+        verdict_hints::verdict_hints,
     },
     job::{self, Refusal},
     lsp::{client::SUGGEST, commands, convert, diagnostics, world::Snapshot},
@@ -350,7 +351,10 @@ pub(super) fn hints(snapshot: &Snapshot, range: Range) -> Vec<InlayHint> {
     }
     let now = snapshot.clock.now();
     let values = Values { files: snapshot.place.files.as_ref(), now: &now };
-    let found = hints::hints(&snapshot.document, snapshot.place.file, snapshot.bytes(range), values).into_iter();
+    let (document, file, bytes) = (&snapshot.document, snapshot.place.file, snapshot.bytes(range));
+    let latest = snapshot.latest.as_deref();
+    let verdicts = latest.map(|latest| verdict_hints(document, file, latest, &bytes, snapshot.display.verdicts));
+    let found = hints::hints(document, file, bytes, values).into_iter().chain(verdicts.into_iter().flatten());
     let shown = found.map(|hint| InlayHint {
         position: snapshot.range(hint.at..hint.at).start,
         label: Label::String(hint.label),

@@ -113,6 +113,8 @@ pub(super) enum When {
     AllPlaced,
     /// When the files of the workspace are read as well.
     Indexed,
+    /// When the claims of documents are judged as they are written now.
+    Judged,
 }
 
 /// A request that waits for other documents or the index.
@@ -280,7 +282,8 @@ impl Server {
         let before = std::mem::replace(&mut self.world_mut().display, display);
         wrong.into_iter().for_each(|message| self.show_once(message));
         self.refresh_lenses(before.code_lens != display.code_lens);
-        self.refresh_hints(before.inlay_hints != display.inlay_hints);
+        let shown = |display: Display| (display.inlay_hints, display.verdicts);
+        self.refresh_hints(shown(before) != shown(display));
         self.analyze_all();
     }
 
@@ -396,7 +399,8 @@ impl Server {
             let Some(open) = server.world.documents.get(&uri).cloned() else { return drop(reply.send(None)) };
             server.hold(when, move |server| {
                 let mut world = Arc::clone(&server.world);
-                if world.documents.get(&uri).is_none_or(|now| !Arc::ptr_eq(now, &open)) {
+                let is_text = |now: &Arc<OpenDocument>| now.text.rope().is_instance(open.text.rope());
+                if !world.documents.get(&uri).is_some_and(is_text) {
                     // A later change must not shift the positions of the request.
                     Arc::make_mut(&mut world).documents.insert(uri.clone(), open);
                 }
@@ -441,6 +445,7 @@ impl Server {
 
     fn release(&mut self) {
         let (are_placed, is_indexed) = (self.queues.is_empty(), self.index.is_done());
+        let are_judged = self.analyses.is_empty();
         if self.world.is_index_complete != is_indexed {
             self.world_mut().is_index_complete = is_indexed;
         }
@@ -448,6 +453,7 @@ impl Server {
             When::Placed => true,
             When::AllPlaced => are_placed,
             When::Indexed => are_placed && is_indexed,
+            When::Judged => are_judged,
         };
         let due: Vec<Held> = self.held.extract_if(.., is_due).collect();
         for held in due {

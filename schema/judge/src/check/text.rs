@@ -4,6 +4,8 @@ use std::{borrow::Cow, collections::HashMap, ops::Range, sync::LazyLock};
 
 use icu_normalizer::{ComposingNormalizerBorrowed, properties::CanonicalCombiningClassMapBorrowed};
 
+use crate::verdict::Near;
+
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
 pub(crate) fn is_space(character: char) -> bool {
     matches!(
@@ -227,9 +229,8 @@ pub struct CloseLine {
 }
 
 impl CloseLine {
-    /// What is said of the line where nothing matches.
-    pub fn note(&self) -> String {
-        format!("line {} is the closest match: {}", self.number, self.text)
+    pub fn near(self) -> Near {
+        Near { note: format!("line {} is the closest match: {}", self.number, self.text), text: self.text }
     }
 }
 

@@ -62,6 +62,7 @@ impl Server {
             } else if is_short {
                 server.place_at_rest(uri, about);
             }
+            server.release();
         });
     }
 
@@ -94,13 +95,14 @@ impl Server {
     }
 
     pub(in crate::lsp) fn analyzed(&mut self, uri: &str, (opening, version): (u64, i32), analysis: Analysis) {
-        let Analysis { latest, changes_lenses, own, others } = analysis;
+        let Analysis { latest, changes_lenses, changes_verdicts, own, others } = analysis;
         let open = self.document_mut(uri).filter(|open| open.opening == opening);
         let Some(open) = open else { return };
         let before = open.spec.as_mut().and_then(|spec| spec.latest.replace(Arc::new(latest)));
         let is_current = open.version == version;
         // The next analysis reports the problems of a later version, but cannot detect that the lenses changed.
         self.refresh_lenses(changes_lenses);
+        self.refresh_hints(changes_verdicts && self.world.display.inlay_hints);
         if is_current {
             self.publish_elsewhere(uri, others);
             self.publish_own(uri, (opening, version), own);

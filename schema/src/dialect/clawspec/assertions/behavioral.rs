@@ -8,7 +8,7 @@ use crate::{
     check::{
         log_search::LogSearch,
         python::PythonValue,
-        text::{shortened, visible},
+        text::{CloseLine, closest_line, shortened, visible},
     },
     dialect::clawspec::{
         claim::AssertionType,
@@ -200,7 +200,7 @@ impl AssertionType for LogEntry {
             });
             return Ok(row.with_places(found.map(|found| ("found here".to_owned(), place(found)))));
         }
-        let close = || crate::check::text::closest_line(log.so_far(), &pattern);
+        let close = || closest_line(log.so_far(), &pattern);
         let near = match searched {
             Found::Yes(..) => None,
             Found::No(_) => close().map(|line| {
@@ -211,7 +211,7 @@ impl AssertionType for LogEntry {
             let lines = whole.map_or_else(|| log.so_far().lines().count(), |whole| whole.lines);
             let actual = format!("{} without it", plural(lines, "line"));
             let mismatch = Mismatch::new("Pattern not found", format!("a line with {pattern}"), actual);
-            mismatch.notes(close().map(|line| line.note()))
+            mismatch.near(close().map(CloseLine::near))
         });
         Ok(row.found_at("found here", found.map(place)).with_places(near))
     }

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::{
     act::Act,
-    check::text::{closest_line, shortened},
+    check::text::{CloseLine, closest_line, shortened},
     evidence::{Answer, Capture, Change, ChangedFile, Content, Context, EntryKind, FileLog, Need, PathState, Ran},
     mask::texts_of,
     seen::{Observed, Proof, Seen, Why},
     text::Text,
-    verdict::{Check, Judged, Mismatch, Row, Verdict},
+    verdict::{Check, Judged, Mismatch, Near, Row, Verdict},
 };
 
 /// How an assertion is judged.
@@ -93,15 +93,16 @@ pub(super) fn output<'e>(ran: &Ran, written: &'e Capture) -> Text<'e> {
     if ran.held { Text::beginning(written, HELD) } else { Text::of(written) }
 }
 
-/// Returns the note on a missing text: a line that differs only in case, or the most similar line.
-pub(super) fn near_text(text: &str, wanted: &str) -> Option<String> {
+/// Returns the line that differs from a missing text only in case, or the most similar one.
+pub(super) fn near_text(text: &str, wanted: &str) -> Option<Near> {
     let lower = wanted.to_lowercase();
     let other_case = (lower.len() <= 2_000)
         .then(|| text.lines().take(20_000).enumerate().find(|(_, line)| line.to_lowercase().contains(&lower)));
     if let Some(Some((index, line))) = other_case {
-        return Some(format!("line {} contains it if case is ignored: {}", index + 1, shortened(line, 400)));
+        let text = shortened(line, 400).to_string();
+        return Some(Near { note: format!("line {} contains it if case is ignored: {text}", index + 1), text });
     }
-    closest_line(text, wanted).map(|line| line.note())
+    closest_line(text, wanted).map(CloseLine::near)
 }
 
 /// State that a claim is about: the one observed after exactly these `verify` commands, which are

@@ -16,7 +16,7 @@ use crate::{
     pattern::is_literal,
     seen::{Found, Seen, Why},
     text::Text,
-    verdict::{At, Judged, Mismatch, Row},
+    verdict::{At, Judged, Mismatch, Near, Row},
     words::Pattern,
 };
 
@@ -60,7 +60,7 @@ impl AssertionType for Ran {
                 format!("a command that matches `{source}`"),
                 listing(commands.so_far()),
             )
-            .notes(self.0.nearest(commands.so_far()))
+            .near(self.0.nearest(commands.so_far()))
         }))
     }
 }
@@ -190,11 +190,7 @@ impl AssertionType for RunCount {
                 self.bounds(),
                 format!("{}\n{}", count.least, listing(commands.so_far())),
             )
-            .notes(if count.least == 0 {
-                self.pattern.nearest(commands.so_far()).into_iter().collect()
-            } else {
-                Vec::new()
-            })
+            .near(if count.least == 0 { self.pattern.nearest(commands.so_far()) } else { None })
         };
         let max = self.max.map(|max| count.exceeds(max));
         if let Some(Ok(Found::Yes((), proof))) = max {
@@ -291,17 +287,19 @@ impl CommandPattern {
         *single != *text && self.search(&Text::whole(&single)).is_ok_and(|found| found.is_yes())
     }
 
-    /// Returns the note if no command matches: one that matches when case is ignored, or the most similar one.
-    pub(super) fn nearest(&self, ran: &[evidence::Ran]) -> Option<String> {
+    /// Returns a command that matches when case is ignored, or the most similar one.
+    pub(super) fn nearest(&self, ran: &[evidence::Ran]) -> Option<Near> {
         let commands: Vec<String> = ran.iter().map(|command| brief(&command.command.text).replace('\n', " ")).collect();
         if let Ok(pattern) = EcmaPattern::compile(&self.source, true)
             && let Some(index) =
                 ran.iter().position(|it| pattern.find_iter(&it.command.text).next().is_some_and(|it| it.is_ok()))
         {
-            return Some(format!("command {} matches if case is ignored: `{}`", index + 1, commands[index]));
+            let note = format!("command {} matches if case is ignored: `{}`", index + 1, commands[index]);
+            return Some(Near { text: commands[index].clone(), note });
         }
         let close = closest_line(&commands.join("\n"), &skeleton(&self.source))?;
-        Some(format!("command {} is the closest match: `{}`", close.number, close.text))
+        let note = format!("command {} is the closest match: `{}`", close.number, close.text);
+        Some(Near { text: close.text, note })
     }
 }
 

@@ -98,8 +98,7 @@ impl Stream {
         let written = self.of(command).ok_or_else(unrecorded)?;
         let found = output(command, written).contains(wanted)?;
         Ok(Row::present("", found, || {
-            let mut notes: Vec<String> = near_text(&written.text, wanted).into_iter().collect();
-            let mut help = Vec::new();
+            let (mut notes, mut help) = (Vec::new(), Vec::new());
             let other = self.other();
             if other.has(command, wanted) {
                 notes.push(format!("{} contains it", other.full_name()));
@@ -112,6 +111,7 @@ impl Stream {
                 shown(wanted),
                 shown(&written.text),
             )
+            .near(near_text(&written.text, wanted))
             .notes(notes)
             .help(help)
         }))

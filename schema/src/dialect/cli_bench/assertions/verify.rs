@@ -120,7 +120,7 @@ impl AssertionType for Verify {
                 shown(wanted),
                 shown(&stdout.text),
             )
-            .notes(near_text(&stdout.text, wanted));
+            .near(near_text(&stdout.text, wanted));
             return Ok(Row::fail("output_contains", proof, mismatch));
         }
         if let Some((wanted, Ok(Found::No(proof)))) = equals {

@@ -9,7 +9,7 @@ use crate::{
     act::Act,
     check::{
         json::{self, JsonErrorKind},
-        text::{closest_line, length, shortened},
+        text::{CloseLine, closest_line, length, shortened},
     },
     dialect::kindlm::expect::{OutputExpect, OutputFormat},
     document::Pointer,
@@ -124,7 +124,7 @@ impl OutputClaim {
         for (index, wanted) in self.expect.contains.iter().flatten().enumerate() {
             let mismatch = || {
                 Mismatch::new(format!("Expected output to contain \"{wanted}\""), wanted.clone(), actual(text))
-                    .notes(closest_line(text, wanted).map(|line| line.note()))
+                    .near(closest_line(text, wanted).map(CloseLine::near))
             };
             let found = lower.as_ref().map_err(Why::clone).and_then(|lower| lower.contains(&wanted.to_lowercase()));
             let judged = found.map(|found| Row::present("", found, mismatch)).map_err(Row::from);

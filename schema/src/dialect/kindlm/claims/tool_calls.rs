@@ -18,7 +18,7 @@ use crate::{
     mask::{MASK_CHARACTER, has_hidden, texts_of},
     seen::{Found, Observed, Seen, Why},
     text::MASKED,
-    verdict::{At, Check, FailureCode, Judged, Mismatch, Related, Row, Verdict},
+    verdict::{At, Check, FailureCode, Judged, Mismatch, Near, Related, Row, Verdict},
     words::plural,
 };
 
@@ -156,8 +156,8 @@ impl ToolCallClaim {
             Order::Positions | Order::After(_) => format!("Expected tool \"{tool}\" to be called, but it was not"),
         };
         let (mut notes, mut help) = (Vec::new(), Vec::new());
-        if let Some(near) = nearest(tool, calls) {
-            notes.push(format!("the closest call is {}", describe(near)));
+        let near = nearest(tool, calls);
+        if let Some(near) = near {
             if let Some(expected) = &self.expect.args_match {
                 let expected = Value::Object(expected.clone());
                 notes.extend(differences(&expected, &arguments_of(near)).iter().map(Difference::line));
@@ -169,7 +169,10 @@ impl ToolCallClaim {
         let listed: Vec<String> = calls.iter().take(MAX_LISTED).map(describe).collect();
         let more =
             if calls.len() > MAX_LISTED { format!("\nand {} more", calls.len() - MAX_LISTED) } else { String::new() };
-        Mismatch::new(message, format!("a call to {tool}"), listed.join("\n") + &more).notes(notes).help(help)
+        let near =
+            near.map(|near| Near { text: describe(near), note: format!("the closest call is {}", describe(near)) });
+        let mismatch = Mismatch::new(message, format!("a call to {tool}"), listed.join("\n") + &more);
+        mismatch.near(near).notes(notes).help(help)
     }
 
     fn arguments(&self, expected: &Value, calls: &Calls<'_>) -> Judged {

@@ -1,0 +1,67 @@
+//! Results of the last run at the ends of lines.
+
+use serde_json::{Value, json};
+
+use crate::{client::Client, run, running::lenses_until};
+
+const SUITE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: one\n    command: echo refund approve; echo x >> runs\n    expect:\n      output:\n        contains:\n          - refund approved\n          - \"refund\"\n";
+
+/// Returns the labels of the hints, each with its line.
+fn hints(client: &mut Client) -> Vec<(u64, String)> {
+    let end = json!({ "line": 99, "character": 0 });
+    let range = json!({ "start": { "line": 0, "character": 0 }, "end": end });
+    let document = json!({ "uri": client.uri("kindlm.yaml") });
+    let found = client.request("textDocument/inlayHint", json!({ "textDocument": document, "range": range }));
+    let label = |hint: &Value| (hint["position"]["line"].as_u64().unwrap(), hint["label"].as_str().unwrap().to_owned());
+    found["result"].as_array().unwrap().iter().map(label).collect()
+}
+
+fn expected(hints: &[(u64, &str)]) -> Vec<(u64, String)> {
+    hints.iter().map(|(line, label)| (*line, (*label).to_owned())).collect()
+}
+
+#[test]
+fn each_line_shows_its_result_which_follows_every_edit() {
+    for style in [str::to_owned, |text: &str| text.replace('\n', "\r\n"), |text: &str| text.replace('"', "'")] {
+        let suite = style(SUITE);
+        let mut client = Client::spawn(&[("kindlm.yaml", &suite)]);
+        let refreshes = json!({ "workspace": { "inlayHint": { "refreshSupport": true } } });
+        client.initialize(refreshes, json!({ "trusted": true }));
+        let mut text = client.open("kindlm.yaml");
+        assert_eq!(hints(&mut client), []);
+        run(&mut client, "one");
+        client.wait("the request to ask again", |message| message["method"] == "workspace/inlayHint/refresh");
+        lenses_until(&mut client, "it failed", |titles| titles.iter().any(|title| title.starts_with('✗')));
+        let missing = (9, "✗ closest: refund approve");
+        assert_eq!(hints(&mut client), expected(&[missing, (10, "✓")]));
+
+        client.replace("kindlm.yaml", &mut text, "refund approved", "refund approve", 2);
+        assert_eq!(hints(&mut client), expected(&[(9, "✓"), (10, "✓")]), "it is judged before the answer");
+        client.replace("kindlm.yaml", &mut text, "contains:", "notContains:", 3);
+        let found = hints(&mut client);
+        assert!(found.iter().all(|(_, label)| label.starts_with('✗')) && found.len() == 2, "{found:?}");
+
+        let shown = |word: &str| json!({ "settings": { "speclens": { "inlayHints": { "verdicts": word } } } });
+        client.replace("kindlm.yaml", &mut text, "notContains:", "contains:", 4);
+        for (word, lines) in [("failures", 0), ("off", 0), ("all", 2)] {
+            client.notify("workspace/didChangeConfiguration", shown(word));
+            assert_eq!(hints(&mut client).len(), lines, "{word}");
+        }
+        client.replace("kindlm.yaml", &mut text, "echo refund", "echo a refund", 5);
+        let stale = "stale: the command has changed since the test was recorded";
+        assert_eq!(hints(&mut client), expected(&[(5, stale)]));
+        assert_eq!(std::fs::read_to_string(client.path("runs")).unwrap(), "x\n", "it ran once");
+    }
+}
+
+#[test]
+fn attempts_that_differ_are_shown_one_by_one() {
+    let suite = "kindlm: 1\nproject: p\nsuite: {name: s}\ndefaults: {repeat: 3, concurrency: 1}\ntests:\n  - name: one\n    command: echo x >> $PWD/runs; wc -l < $PWD/runs\n    expect:\n      output:\n        notContains: ['2']\n";
+    let mut client = Client::start(&[("kindlm.yaml", suite)]);
+    client.open("kindlm.yaml");
+    run(&mut client, "one");
+    lenses_until(&mut client, "it ended", |titles| titles.iter().any(|title| title.contains("failed")));
+    let found = hints(&mut client);
+    let [(9, label)] = found.as_slice() else { panic!("{found:?}") };
+    assert!(label.starts_with("✓✗✓ "), "{label}");
+}
