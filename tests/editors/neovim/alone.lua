@@ -105,9 +105,22 @@ function scenario.tests(T)
     local it = failures()[1]
     is(T.line('order_id'), it.lnum)
     assert(it.message:find('54321') and it.message:find('12345'), it.message)
+    local function shown()
+      for _, hint in ipairs(vim.lsp.inlay_hint.get({ bufnr = T.buf })) do
+        if hint.inlay_hint.position.line == T.line('order_id') then
+          return hint.inlay_hint.label
+        end
+      end
+    end
+    wait('the result on its line', function()
+      return shown() == '✗ got 12345'
+    end)
     T.replace('54321', '12345')
     wait('no failure', function()
       return #failures() == 0
+    end)
+    wait('the new result on its line', function()
+      return shown() ~= '✗ got 12345'
     end)
     T.state('finds the order', '✓ passed')
   end)

@@ -227,6 +227,14 @@ class Window {
     return found.asElement();
   }
 
+  /** Waits until the line that contains `line` also has a hint with this text. */
+  async shows(line, hint) {
+    await this.page.waitForFunction(([line, hint]) => {
+      const texts = [...document.querySelectorAll('.monaco-editor .view-line')].map((node) => node.textContent.replaceAll('\u00a0', ' '));
+      return texts.some((text) => text.includes(line) && text.includes(hint));
+    }, [line, hint], { timeout: DEADLINE });
+  }
+
   /** Clicks a lens. VS Code redraws lenses whenever the server refreshes them, perhaps under the mouse: then it clicks again. */
   async clickLens(line, title) {
     for (const end = Date.now() + DEADLINE; ; ) {

@@ -42,12 +42,14 @@ test('a person writes, runs and repairs a suite', async (t) => {
     await window.clickLens('name: finds the order', '▶ Run');
     await window.lens('name: finds the order', '✗ 1 assertion failed');
     await window.problem('54321', '12345', 'speclens run');
+    await window.shows('54321', '✗ got 12345');
     if (process.env.SPECLENS_UPDATE_SCREENSHOT) await window.picture(join(extension, 'screenshot.png'));
 
     // The claim is corrected, nothing runs again, and the result is green.
     await window.retype('54321', '12345');
     await window.lens('name: finds the order', '✓ passed');
     await window.noProblem('speclens run');
+    await window.shows('contains: [delivered]', '✓');
 
     await window.cursorAfter('notContain');
     await window.quickFix('notContains');

@@ -318,6 +318,7 @@ function M.attached(client, buf)
     end,
   })
   vim.api.nvim_create_autocmd('BufWritePost', { group = vim.api.nvim_create_augroup('speclens.saved', {}), callback = tell_saved })
+  vim.lsp.inlay_hint.enable(true, { bufnr = buf })
   if has_self_refreshing_lenses then
     vim.lsp.codelens.enable(true, { bufnr = buf })
     return
