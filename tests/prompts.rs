@@ -515,6 +515,217 @@ fn baseline_is_set_shown_compared_and_listed() {
     assert_eq!(baseline(&["set"]).code, Some(1), "no test passed");
 }
 
+/// Runs a suite with these gates, and returns its report.
+fn gated(place: &Place, gates: &str) -> Value {
+    place.write("kindlm.yaml", place.read("kindlm.yaml") + gates);
+    place.run_with(&[("PROMPT_TEST_KEY", KEY)], &["run", "--report", "json"]).json()["suites"][0].clone()
+}
+
+/// Returns the status and the message of a gate.
+fn gate(suite: &Value, name: &str) -> String {
+    let mut gates = suite["gates"].as_array().unwrap().iter();
+    let gate = gates.find(|gate| gate["name"] == name).unwrap_or_else(|| panic!("no gate {name}: {suite}"));
+    format!("{}: {}", gate["status"].as_str().unwrap(), gate["message"].as_str().unwrap())
+}
+
+fn judging(answer: &Value, responses: &[Value]) -> Loopback {
+    providers::playing(&json!({ "rules": [{ "has": ["## Criteria"], "responses": [answer] }], "responses": responses }))
+}
+
+#[test]
+fn gates_without_data_are_unknown_and_say_why() {
+    const JUDGE: &str = "    expect: {judge: [{criteria: is kind}], guardrails: {pii: {}}}\n";
+    let score = json!({ "text": r#"{"score": 1, "reasoning": "r"}"# });
+    let (good, refused) = (json!({ "text": "good" }), json!({ "status": 400 }));
+    let flow = "gates: {latencyMaxMs: 100000, judgeAvgMin: 0.9, costMaxUsd: 1, probabilisticPassRate: 0.9}\n";
+    let block = "gates:\n  # All that was asked for\n  \"latencyMaxMs\": 1e5\n  judgeAvgMin: 0.90\n  'costMaxUsd': 1.0\n  \
+                 probabilisticPassRate: .9\n";
+    let rows = [
+        (
+            judging(&score, std::slice::from_ref(&refused)),
+            JUDGE.to_owned(),
+            [
+                ("judgeAvgMin", "unknown: Judge average is unknown: 1 of 1 judge result has no score"),
+                ("latencyMaxMs", "unknown: Average latency is unknown: the duration of 1 of 1 attempt is not known"),
+                ("costMaxUsd", "unknown: Total cost is unknown: the cost of 1 of 1 attempt is not known"),
+                ("piiFailuresMax", "unknown: PII failures 0 within limit 0, but 1 unknown result could change this"),
+                (
+                    "probabilisticPassRate",
+                    "unknown: Probabilistic pass rate 0.0% below minimum 90.0%, but 1 unknown result could change this",
+                ),
+            ],
+        ),
+        (
+            judging(&score, &[good.clone(), refused.clone(), good.clone(), refused]),
+            format!("    repeat: 2\n{JUDGE}"),
+            [
+                ("judgeAvgMin", "unknown: Judge average is unknown: 1 of 2 judge results has no score"),
+                ("latencyMaxMs", "unknown: Average latency is unknown: the duration of 1 of 2 attempts is not known"),
+                ("costMaxUsd", "unknown: Total cost is unknown: the cost of 2 of 2 attempts is not known"),
+                ("piiFailuresMax", "unknown: PII failures 0 within limit 0, but 1 unknown result could change this"),
+                (
+                    "probabilisticPassRate",
+                    "unknown: Probabilistic pass rate 50.0% below minimum 90.0%, but 1 unknown result could change this",
+                ),
+            ],
+        ),
+        (
+            judging(&json!({ "text": "quite" }), &[good]),
+            JUDGE.to_owned(),
+            [
+                ("judgeAvgMin", "unknown: Judge average is unknown: 1 of 1 judge result has no score"),
+                ("latencyMaxMs", "pass: Average latency "),
+                ("costMaxUsd", "unknown: Total cost is unknown: the cost of 1 of 1 attempt is not known"),
+                ("piiFailuresMax", "pass: PII failures 0 within limit 0"),
+                (
+                    "probabilisticPassRate",
+                    "unknown: Probabilistic pass rate 0.0% below minimum 90.0%, but 1 unknown result could change this",
+                ),
+            ],
+        ),
+    ];
+    for (server, test, expected) in rows {
+        for gates in [flow, block] {
+            let report = gated(&suite(&server, OPEN_AI, &test), gates);
+            for (name, message) in expected {
+                assert!(gate(&report, name).starts_with(message), "{}, not {message}", gate(&report, name));
+            }
+        }
+    }
+}
+
+#[test]
+fn cost_of_judges_counts_for_the_run_and_stops_it_but_is_not_that_of_the_subject() {
+    let usage = json!({ "inputTokens": 1_000_000, "outputTokens": 0 });
+    let answer = |usage: &Value| json!({ "text": r#"{"score": 1, "reasoning": "r"}"#, "usage": usage });
+    let good = json!({ "text": "good", "usage": { "inputTokens": 1, "outputTokens": 0 } });
+    let run = |answer: &Value, prices: &str| {
+        let server = judging(answer, std::slice::from_ref(&good));
+        let test = "    repeat: 3\n    expect: {judge: [{criteria: is kind}], cost: {maxUsd: 0.1}}\n";
+        let place = suite(&server, OPEN_AI, test);
+        place.write("speclens.yaml", prices);
+        let report = gated(&place, "gates: {costMaxUsd: 1.5}\n");
+        let runs = report["cases"][0]["runs"].as_array().unwrap().clone();
+        let statuses: Vec<String> = runs.iter().map(|run| run["status"].as_str().unwrap().to_owned()).collect();
+        (gate(&report, "costMaxUsd"), statuses.join(" "))
+    };
+    let priced = "prices: {openai/x: {input: 1, output: 1}}\n";
+    let (message, statuses) = run(&answer(&usage), priced);
+    assert_eq!(message, "fail: Total cost $2.0000 exceeds limit $1.5000 (1 attempt not run)");
+    assert_eq!(statuses, "pass pass skip");
+    let (message, statuses) = run(&answer(&Value::Null), priced);
+    assert_eq!(message, "unknown: Total cost is unknown: the cost of 3 of 3 attempts is not known");
+    assert_eq!(statuses, "pass pass pass");
+}
+
+#[test]
+fn ollama_costs_nothing_even_if_it_counts_no_tokens() {
+    let server = judging(&json!({ "text": r#"{"score": 1, "reasoning": "r"}"# }), &[json!({ "text": "good" })]);
+    let test = "    expect: {judge: [{criteria: is kind}], cost: {maxUsd: 0.1}}\n";
+    let report = gated(&suite(&server, "ollama: {baseUrl: 'URL/ollama'}", test), "gates: {costMaxUsd: 0.1}\n");
+    assert_eq!(gate(&report, "costMaxUsd"), "pass: Total cost $0.0000 within limit $0.1000");
+    assert_eq!(report["status"], "pass", "{report}");
+}
+
+/// Runs `speclens baseline`, and returns its exit status and its report.
+fn baseline(place: &Place, arguments: &[&str]) -> (Option<i32>, String) {
+    let environment = [("PROMPT_TEST_KEY", KEY), ("SPECLENS_NOW", "2026-05-14T12:00:00Z")];
+    let done = place.run_with(&environment, &[&["baseline"], arguments].concat());
+    (done.code, done.text())
+}
+
+#[test]
+fn baseline_counts_only_attempts_with_a_result() {
+    let score = |text: &str| json!({ "rules": [{ "has": ["## Criteria"], "responses": [{ "text": text }] }], "responses": [{ "text": "good" }] });
+    let refusing = json!({ "responses": [{ "status": 400 }] });
+    let (good, damaged) = (score(r#"{"score": 1, "reasoning": "r"}"#), score("quite"));
+    let empty = json!({ "responses": [{ "text": "" }] });
+    let place = suite(&providers::playing(&good), OPEN_AI, "    expect: {judge: [{criteria: is kind}]}\n");
+    let text = place.read("kindlm.yaml");
+    let address = |text: &str| text.split_once("baseUrl: '").unwrap().1.split_once("/openai").unwrap().0.to_owned();
+    let ask = |script: &Value| {
+        let server = providers::playing(script);
+        place.write("kindlm.yaml", text.replace(&address(&text), &server.url()));
+        server
+    };
+    for script in [&damaged, &refusing, &empty] {
+        let _server = ask(script);
+        for arguments in [&["set"][..], &["set", "--force"]] {
+            let (code, report) = baseline(&place, arguments);
+            assert_eq!(code, Some(3), "{report}");
+            assert!(report.contains("t::m: left out: 1 of 1 attempt without a result: "), "{report}");
+            assert!(report.contains("nothing was stored, because there is nothing to store"), "{report}");
+        }
+    }
+    let _server = ask(&good);
+    assert_eq!(baseline(&place, &["set"]).0, Some(0));
+    for script in [&damaged, &refusing, &empty] {
+        let _server = ask(script);
+        assert_eq!(baseline(&place, &["set", "--force"]).0, Some(3));
+        let (code, report) = baseline(&place, &["compare", "--run"]);
+        assert_eq!(code, Some(3), "{report}");
+        assert!(report.contains("unknown      t::m: 100 % → none; 1 of 1 attempt without a result: "), "{report}");
+    }
+    let _server = ask(&good);
+    assert!(baseline(&place, &["compare", "--run"]).1.contains("unchanged    t::m: 100 % → 100 %\n"));
+}
+
+#[test]
+fn output_that_is_empty_or_cut_off_is_no_baseline() {
+    let cut = json!({ "choices": [{ "message": { "content": "good" }, "finish_reason": "length" }] });
+    for (reply, reason) in [(json!({ "text": " " }), "is empty"), (json!({ "raw": cut }), "was cut off")] {
+        let place = suite(
+            &providers::playing(&json!({ "responses": [reply] })),
+            OPEN_AI,
+            "    expect: {baseline: {drift: {method: field-diff, fields: [a]}}}\n",
+        );
+        let (code, report) = baseline(&place, &["set", "--force"]);
+        assert_eq!(code, Some(3), "{report}");
+        assert!(report.contains(&format!("t::m: left out: nothing was checked, and the output {reason}")), "{report}");
+    }
+}
+
+#[test]
+fn baseline_that_is_damaged_is_refused_and_can_be_replaced() {
+    let server = providers::playing(&json!({ "responses": [{ "text": "good" }] }));
+    let place = suite(&server, OPEN_AI, "    expect: {output: {contains: [good]}}\n");
+    let document = |version: &str, rate: &str, count: &str| {
+        format!(
+            r#"{{"version": {version}, "suiteName": "s", "createdAt": "", "results": {{"t::m": {{"passRate": {rate}, "runCount": {count}}}}}}}"#
+        )
+    };
+    for (document, reason) in [
+        (document(r#""2""#, "1", "1"), r#"`version` is "2", and only "1" can be read"#),
+        (document(r#""1""#, "5", "1"), "`passRate` of `t::m` is 5, not a number from 0 to 1"),
+        (document(r#""1""#, "1", "0"), "`runCount` of `t::m` is 0, so nothing was measured"),
+        (document("1", "1", "1"), "invalid type"),
+    ] {
+        for text in [document.clone(), document.replace(": ", ":\n\t")] {
+            place.write(".kindlm/baselines/s.json", text);
+            let (code, report) = baseline(&place, &["compare", "--run"]);
+            assert_eq!(code, Some(2), "{report}");
+            for part in ["`.kindlm/baselines/s.json` is damaged: ", reason, "replace it with `speclens baseline set`"] {
+                assert!(report.contains(part), "{part}: {report}");
+            }
+            assert!(baseline(&place, &["list"]).1.contains(&format!("damaged: {reason}")));
+        }
+    }
+    assert_eq!(baseline(&place, &["set"]).0, Some(0));
+    assert_eq!(baseline(&place, &["compare"]).0, Some(0));
+}
+
+#[test]
+fn embedding_that_fails_is_not_called_a_judge() {
+    let place = suite(
+        &providers::playing(&json!({ "responses": [{ "text": "good" }] })),
+        ANTHROPIC,
+        "    expect: {baseline: {drift: {method: embedding}}}\n",
+    );
+    assert_eq!(baseline(&place, &["set"]).0, Some(0));
+    let message = run(&place)["verdicts"][0]["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("the texts were not compared: 127.0.0.1"), "{message}");
+}
+
 #[test]
 fn documentation_names_gates_tests_and_hashes() {
     let server = providers::playing(&json!({ "responses": [{ "text": "good" }] }));

@@ -151,13 +151,26 @@ impl Figures {
     pub fn cost_usd(&self) -> Option<f64> {
         self.usage?.cost_usd
     }
+
+    /// Cost of the subject and of judges in US dollars; `None` if a part of it is not known.
+    pub fn total_cost_usd(&self) -> Option<f64> {
+        let judges = self.judges.map_or(Some(0.0), |judges| judges.cost_usd);
+        Some(self.cost_usd()? + judges?)
+    }
+
+    /// The known part of the cost of the subject and of judges, in US dollars.
+    pub fn spent_usd(&self) -> f64 {
+        let judges = self.judges.and_then(|judges| judges.cost_usd);
+        self.cost_usd().into_iter().chain(judges).sum()
+    }
 }
 
 impl Judges {
     fn of(evidence: &Evidence) -> Option<Judges> {
         let replies = evidence.observations.iter().filter_map(|observation| observation.answer.replies()).flatten();
-        // A refused answer costs nothing.
-        let answers: Vec<&ModelReply> = replies.filter(|reply| reply.error.is_none()).collect();
+        // A refused request costs nothing, but an answer that was cut off does.
+        let answers: Vec<&ModelReply> =
+            replies.filter(|reply| reply.error.is_none() || reply.usage.is_some()).collect();
         let cost_usd = answers.iter().map(|reply| reply.usage?.cost_usd).sum();
         (!answers.is_empty()).then_some(Judges { answers: answers.len() as u32, cost_usd })
     }

@@ -19,6 +19,7 @@ use std::{
 use speclens_schema::{
     evidence::{Evidence, RunErrorKind},
     gates::{CaseOutcome, GateReport, RunOutcome},
+    judge,
     mask::Secrets,
     suite::{Action, Case, Subject, Suite},
     verdict::Status,
@@ -58,7 +59,7 @@ struct Run {
     background: Background,
     warned: AtomicBool,
     unplayed: Option<String>,
-    /// The cost of the attempts so far, in US dollars.
+    /// The cost of the attempts so far, as far as it is known, in US dollars.
     spent_usd: Mutex<f64>,
     hidden: BTreeSet<String>,
     version: Version,
@@ -266,7 +267,7 @@ fn no_gates() -> GateReport {
 /// say so. The attempts that an earlier failure prevented could have changed any result that is good.
 fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     let outcomes: Vec<CaseOutcome<'_>> =
-        cases.iter().map(|case| measured(case.status, case.runs.iter().map(Arc::as_ref))).collect();
+        cases.iter().map(|it| measured(&suite.cases[it.case], it.status, it.runs.iter().map(Arc::as_ref))).collect();
     let mut report = suite.gates.evaluate(&outcomes);
     let (chosen, all) = (cases.len(), suite.cases.len());
     if chosen < all {
@@ -284,7 +285,7 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
     report
 }
 
-pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -> CaseOutcome<'r> {
+pub fn measured<'r>(case: &Case, status: Status, runs: impl Iterator<Item = &'r RunResult>) -> CaseOutcome<'r> {
     // An attempt that never began has neither passed nor failed.
     let (left_out, begun): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_left_out());
     let left_out = left_out.into_iter().filter(|run| run.is_decided()).map(|run| &run.subject).collect();
@@ -294,9 +295,9 @@ pub fn measured<'r>(status: Status, runs: impl Iterator<Item = &'r RunResult>) -
         verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
         duration_ms: run.figures.duration_ms,
         duration_is_open: run.figures.duration_is_open,
-        cost_usd: run.figures.cost_usd(),
+        cost_usd: run.figures.total_cost_usd(),
     });
-    CaseOutcome { status, runs: runs.collect(), left_out }
+    CaseOutcome { status, runs: runs.collect(), unjudged: judge::unjudged(case), left_out }
 }
 
 /// Returns the result of a suite with these cases and gates. Its status is the worst of what counts:

@@ -41,6 +41,8 @@ pub struct CaseOutcome<'a> {
     pub status: Status,
     /// One entry per attempt.
     pub runs: Vec<RunOutcome<'a>>,
+    /// Verdicts of an attempt without evidence: all are unknown.
+    pub unjudged: Vec<Verdict>,
     /// Subject of each attempt that was skipped because it could not have changed the result of a gate.
     pub left_out: Vec<&'a Subject>,
 }
@@ -55,8 +57,23 @@ pub struct RunOutcome<'a> {
     pub duration_ms: Option<f64>,
     /// Whether the attempt may have taken longer.
     pub duration_is_open: bool,
-    /// Cost in US dollars.
+    /// Cost of the subject and of judges in US dollars; `None` if a part of it is not known.
     pub cost_usd: Option<f64>,
+}
+
+impl CaseOutcome<'_> {
+    /// Returns the verdicts of an attempt. One without a result leaves every assertion open.
+    pub(crate) fn verdicts<'c>(&'c self, run: &'c RunOutcome<'_>) -> impl Iterator<Item = &'c Verdict> {
+        let unjudged = if run.is_broken() { &self.unjudged[..] } else { &[] };
+        run.verdicts.iter().copied().chain(unjudged)
+    }
+}
+
+impl RunOutcome<'_> {
+    /// Whether the attempt has no result.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.verdicts.is_empty() && matches!(self.status, Status::Error | Status::Unknown)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

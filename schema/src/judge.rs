@@ -25,6 +25,13 @@ pub fn judge(case: &Case, evidence: &Evidence, secrets: &Secrets) -> Vec<Judged>
     judged(case.claims.iter().enumerate(), evidence, secrets)
 }
 
+/// Returns the verdicts of an attempt without a result: all are unknown.
+pub fn unjudged(case: &Case) -> Vec<Verdict> {
+    let nothing = Evidence::default();
+    let verdicts = case.claims.iter().flat_map(|claim| claim.check.check(Act::of(&nothing)));
+    verdicts.map(|verdict| verdict.instead(Outcome::Unknown("the attempt has no result".to_owned()))).collect()
+}
+
 /// Whether every precondition of a case permits the action, given the evidence from before it.
 pub fn may_begin(case: &Case, evidence: &Evidence, secrets: &Secrets) -> bool {
     let preconditions = case.claims.iter().enumerate().filter(|(_, claim)| claim.is_precondition());

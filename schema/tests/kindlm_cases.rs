@@ -20,7 +20,7 @@ use speclens_schema::{
     format::Dialect,
     gates::{CaseOutcome, GateReport, RunOutcome},
     json_schema::SpecFile,
-    judge::{Judged, judge, status},
+    judge::{Judged, judge, status, unjudged},
     mask::Secrets,
     settings::Settings,
     suite::{Action, Case, Subject, Suite},
@@ -354,6 +354,7 @@ fn compare(case: &Path) -> Vec<(Part, String)> {
             CaseOutcome {
                 status: runs.iter().map(|run| run.status).max().unwrap_or(Status::Skip),
                 runs,
+                unjudged: unjudged(&suite.cases[index]),
                 left_out: Vec::new(),
             }
         })

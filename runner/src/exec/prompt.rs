@@ -81,7 +81,8 @@ pub(super) async fn perform(
     let evidence = Evidence {
         context,
         usage: talk::usage(&turns),
-        duration_ms: Some(durations.sum()),
+        // Without a reply, nothing was measured.
+        duration_ms: (!turns.is_empty()).then(|| durations.sum()),
         ended: held.as_ref().ok().copied(),
         error: held.err(),
         turns,

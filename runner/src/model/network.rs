@@ -96,9 +96,7 @@ impl Network {
         let Target { protocol, model, .. } = &self.target;
         let body = wire::body(protocol, model, request);
         let mut reply = self.retried(&self.target.url(), &body, |body| wire::reply(protocol, body)).await?;
-        if let Some(usage) = &mut reply.usage {
-            *usage = price::priced(usage.input_tokens, usage.output_tokens, self.price);
-        }
+        reply.usage = price::usage(reply.usage, self.price);
         Ok(reply)
     }
 

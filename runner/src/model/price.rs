@@ -91,7 +91,18 @@ fn without_day(model: &str) -> &str {
     }
 }
 
-pub(super) fn priced(input_tokens: u64, output_tokens: u64, price: Option<Price>) -> Usage {
+pub(super) fn is_free(Price { input, output }: Price) -> bool {
+    input == 0.0 && output == 0.0
+}
+
+/// Returns the usage with its cost. What is free costs nothing, even if no tokens were counted.
+pub(super) fn usage(counted: Option<Usage>, price: Option<Price>) -> Option<Usage> {
+    let uncounted = || price.is_some_and(is_free).then(Usage::default);
+    let Usage { input_tokens, output_tokens, .. } = counted.or_else(uncounted)?;
+    Some(priced(input_tokens, output_tokens, price))
+}
+
+fn priced(input_tokens: u64, output_tokens: u64, price: Option<Price>) -> Usage {
     const MILLION: f64 = 1_000_000.0;
     // Far fewer tokens than a double can count.
     let cost = |price: Price| (input_tokens as f64 * price.input + output_tokens as f64 * price.output) / MILLION;

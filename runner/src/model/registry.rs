@@ -166,6 +166,11 @@ impl Models {
         Ok(self.described(&self.target_of(asked)?, &asked.id()))
     }
 
+    /// Whether a model of a suite costs nothing.
+    pub(crate) fn is_free(&self, asked: &AskedModel) -> bool {
+        price::price_of(&self.settings.prices, &asked.id()).is_some_and(|quote| price::is_free(quote.price))
+    }
+
     fn described(&self, target: &Target, id: &str) -> Description {
         let key = match self.key(target) {
             Ok(None) => KeyState::NotNeeded,

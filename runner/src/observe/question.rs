@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use speclens_schema::{
     evidence::{
         ANSWER_TOKENS, Address, Answer, AskedModel, Capture, Judge, ModelReply, QuestionAnswer, QuestionKind,
-        QuestionNeed, QuestionPart, ScoreNeed, Scored,
+        QuestionNeed, QuestionPart, ScoreNeed, Scored, Usage,
     },
     suite::Sampling,
 };
@@ -60,13 +60,17 @@ async fn compare(need: &QuestionNeed, output: &str, view: &View) -> Answer {
     let began = Instant::now();
     let compared = model::similarity(&*model, &need.own_text(), output, &view.secrets).await;
     let duration_ms = Some(began.elapsed().as_secs_f64() * 1000.0);
-    let reply = match compared {
+    match compared {
         Ok(similarity) => {
-            ModelReply { text: Capture::whole(similarity.to_string()), duration_ms, ..ModelReply::default() }
+            // Tokens of embeddings are not counted.
+            let usage = view.models.is_free(&need.peer).then_some(Usage { cost_usd: Some(0.0), ..Usage::default() });
+            let text = Capture::whole(similarity.to_string());
+            Answer::Question(QuestionAnswer {
+                replies: vec![ModelReply { text, usage, duration_ms, ..ModelReply::default() }],
+            })
         }
-        Err(error) => ModelReply { error: Some(error.message), duration_ms, ..ModelReply::default() },
-    };
-    Answer::Question(QuestionAnswer { replies: vec![reply] })
+        Err(error) => Answer::Nothing(format!("the texts were not compared: {}", error.message)),
+    }
 }
 
 async fn ask(peer: &AskedModel, request: &Request, times: u32, view: &View) -> Answer {

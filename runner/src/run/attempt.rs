@@ -104,7 +104,7 @@ impl Run {
         if self.options.fail_fast && matches!(result.status, Status::Fail | Status::Error) {
             self.stopped.store(true, Ordering::Relaxed);
         }
-        *self.spent_usd.lock().unwrap_or_else(PoisonError::into_inner) += result.figures.cost_usd().unwrap_or(0.0);
+        *self.spent_usd.lock().unwrap_or_else(PoisonError::into_inner) += result.figures.spent_usd();
         if let Some(standings) = &self.standings {
             standings.made(unit, result.status);
         }

@@ -53,7 +53,7 @@ pub fn changes(before: &Parts, now: &Parts) -> Vec<String> {
             ["action", "prompt", "max_turns"] => "`maxTurns`".to_owned(),
             ["model", "asked", ..] => "the model".to_owned(),
             ["model", "script"] => "the script of the model".to_owned(),
-            ["model", "sampling", ..] => "the parameters of the model".to_owned(),
+            ["model", "sampling", ..] => "a parameter of the model".to_owned(),
             ["action", "command", "variables", name] => format!("variable `{name}`"),
             ["action", _, "env", name] | ["action", _, "surroundings", "env", name] => {
                 format!("environment variable `{name}`")

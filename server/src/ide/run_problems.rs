@@ -302,14 +302,15 @@ fn verb(status: Status) -> &'static str {
 /// those attempts whose evidence matches what the case does now.
 pub(crate) fn failing_gates(suite: &Suite, document: &Document, attempts: &[Vec<&RunResult>]) -> Vec<RunProblem> {
     let cases = suite.cases.iter().zip(attempts);
-    let Some(cases) = cases.map(|(case, attempts)| planned(case, attempts)).collect::<Option<Vec<_>>>() else {
+    let cases = cases.map(|(case, attempts)| Some((case, planned(case, attempts)?)));
+    let Some(cases) = cases.collect::<Option<Vec<_>>>() else {
         return Vec::new();
     };
     let outcomes: Vec<_> = cases
         .iter()
-        .map(|attempts| {
+        .map(|(case, attempts)| {
             let worst = attempts.iter().map(|attempt| attempt.status).max();
-            measured(worst.unwrap_or(Status::Skip), attempts.iter().copied())
+            measured(case, worst.unwrap_or(Status::Skip), attempts.iter().copied())
         })
         .collect();
     let gates = suite.gates.evaluate(&outcomes).gates.into_iter();

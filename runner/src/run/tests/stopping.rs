@@ -154,7 +154,7 @@ fn answers(suite: &Suite, units: &[Unit], results: &[RunResult]) -> Vec<Status> 
     let of_case = |case: usize| {
         let own = units.iter().zip(results).filter(move |(unit, _)| unit.case == case);
         let runs: Vec<&RunResult> = own.map(|(_, result)| result).collect();
-        measured(runs.iter().map(|run| run.status).max().unwrap(), runs.into_iter())
+        measured(&suite.cases[case], runs.iter().map(|run| run.status).max().unwrap(), runs.into_iter())
     };
     let cases: Vec<CaseOutcome<'_>> = (0..suite.cases.len()).map(of_case).collect();
     let gates = suite.gates.evaluate(&cases).gates;

@@ -287,7 +287,7 @@ mod tests {
                     duration_is_open: false,
                     cost_usd: None,
                 };
-                CaseOutcome { status: *status, runs: vec![run], left_out: Vec::new() }
+                CaseOutcome { status: *status, runs: vec![run], left_out: Vec::new(), unjudged: Vec::new() }
             })
             .collect();
         let report = gates.evaluate(&cases);
@@ -389,7 +389,7 @@ mod tests {
                     cost_usd: None,
                 };
                 let left_out = vec![&subject; outcomes.len() - made.len()];
-                let case = CaseOutcome { status: Status::Pass, runs: made.iter().map(run).collect(), left_out };
+                let case = CaseOutcome { status: Status::Pass, runs: made.iter().map(run).collect(), left_out, unjudged: Vec::new() };
                 gates.evaluate(&[case]).gates[0].status
             };
             let mut made = Count::default();
@@ -418,7 +418,8 @@ mod tests {
             duration_is_open: false,
             cost_usd: None,
         };
-        let case = CaseOutcome { status: Status::Pass, runs: vec![run], left_out: vec![&subject] };
+        let case =
+            CaseOutcome { status: Status::Pass, runs: vec![run], left_out: vec![&subject], unjudged: Vec::new() };
         assert_eq!(
             gates.evaluate(&[case]).gates[0].message,
             "a/b: pass rate 100% meets the threshold of 50% (after 1 of 2 attempts; the other could not change this)"

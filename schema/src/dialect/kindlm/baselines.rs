@@ -9,11 +9,14 @@ use crate::files::{FileKind, Files, Resolved};
 /// Directory of the baselines, next to the suite.
 pub const DIRECTORY: &str = ".kindlm/baselines";
 
+/// Version of the files.
+pub const VERSION: &str = "1";
+
 /// Baseline of a suite: one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Baseline {
-    /// Always `1`.
+    /// Always [`VERSION`].
     pub version: String,
     pub suite_name: String,
     /// RFC 3339.
@@ -27,19 +30,43 @@ pub struct Baseline {
 
 /// Result of a test with one model, or of a command.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct BaselineResult {
-    /// Share of attempts that passed, from 0 to 1.
+    /// Share of attempts with a result that passed, from 0 to 1.
     pub pass_rate: f64,
-    /// Output of the first attempt that passed.
+    /// Output of the first attempt that passed; empty if no output is whole.
+    #[serde(default)]
     pub output_text: String,
     /// Codes of failed expectations.
+    #[serde(default)]
     pub failure_codes: Vec<String>,
     /// Mean duration in milliseconds.
+    #[serde(default)]
     pub latency_avg_ms: f64,
     /// Mean cost in US dollars, if known.
+    #[serde(default)]
     pub cost_usd: Option<f64>,
+    /// Number of attempts with a result.
     pub run_count: usize,
+}
+
+impl Baseline {
+    /// Reads a file. The error is a clause about its content.
+    pub fn parse(text: &str) -> Result<Baseline, String> {
+        let read: Baseline = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if read.version != VERSION {
+            return Err(format!("`version` is \"{}\", and only \"{VERSION}\" can be read", read.version));
+        }
+        for (key, BaselineResult { pass_rate, run_count, .. }) in &read.results {
+            if !(0.0..=1.0).contains(pass_rate) {
+                return Err(format!("`passRate` of `{key}` is {pass_rate}, not a number from 0 to 1"));
+            }
+            if *run_count == 0 {
+                return Err(format!("`runCount` of `{key}` is 0, so nothing was measured"));
+            }
+        }
+        Ok(read)
+    }
 }
 
 /// A file that names the baseline in use.
@@ -73,9 +100,9 @@ pub fn read(files: &dyn Files, suite: &str) -> Result<Option<Baseline>, String> 
     let path = match text(files, &latest)? {
         Some(pointer) => {
             let pointer: Latest =
-                serde_json::from_str(&pointer).map_err(|error| format!("`{latest}` is damaged: {error}"))?;
+                serde_json::from_str(&pointer).map_err(|error| damaged(&latest, &error.to_string()))?;
             let name = Path::new(&pointer.latest_file).file_name().map(|name| name.to_string_lossy().into_owned());
-            format!("{DIRECTORY}/{}", name.ok_or_else(|| format!("`{latest}` names no file"))?)
+            format!("{DIRECTORY}/{}", name.ok_or_else(|| damaged(&latest, "it names no file"))?)
         }
         None => format!("{DIRECTORY}/{}.json", stem(suite)),
     };
@@ -83,11 +110,15 @@ pub fn read(files: &dyn Files, suite: &str) -> Result<Option<Baseline>, String> 
         // Only a file that is named must exist.
         return if text(files, &latest)?.is_some() { Err(format!("`{path}` is missing")) } else { Ok(None) };
     };
-    let read: Baseline = serde_json::from_str(&content).map_err(|error| format!("`{path}` is damaged: {error}"))?;
+    let read = Baseline::parse(&content).map_err(|reason| damaged(&path, &reason))?;
     if read.suite_name != suite {
         return Err(format!("`{path}` belongs to the suite `{}`", read.suite_name));
     }
     Ok(Some(read))
+}
+
+fn damaged(path: &str, reason: &str) -> String {
+    format!("`{path}` is damaged: {reason}; restore it, or replace it with `speclens baseline set`")
 }
 
 fn text(files: &dyn Files, path: &str) -> Result<Option<String>, String> {

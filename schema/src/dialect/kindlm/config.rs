@@ -197,9 +197,10 @@ pub struct Gates {
     /// Maximum number of results with a denied keyword or without any required one.
     #[schemars(range(min = 0, max = 9_007_199_254_740_991_u64), extend("default" = 0))]
     pub keyword_failures_max: Option<u64>,
-    /// Maximum cost of the whole run in US dollars.
+    /// Maximum cost of the whole run in US dollars: that of tested models and of judges.
     ///
-    /// KindLM skips this gate unless the `costGating` feature is enabled.
+    /// Once it is exceeded, no other attempt begins. If the cost of an attempt is not known, the gate is unknown. KindLM
+    /// skips this gate unless the `costGating` feature is enabled.
     #[schemars(extend("exclusiveMinimum" = 0, "examples" = [1.5], "x-problems" = [
         boundless("costMaxUsd"),
         {

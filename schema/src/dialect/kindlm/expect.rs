@@ -143,8 +143,8 @@ pub struct Expect {
     pub judge: Option<Vec<JudgeExpect>>,
     /// Maximum drift from a stored output.
     ///
-    /// speclens does not evaluate it: the result is unknown. KindLM's `test` command never loads a baseline, so the
-    /// expectation always fails there.
+    /// speclens compares with the output that `speclens baseline set` stored. KindLM's `test` command never loads a
+    /// baseline, so the expectation always fails there.
     pub baseline: Option<BaselineExpect>,
     /// Maximum duration of an attempt.
     ///
@@ -153,7 +153,7 @@ pub struct Expect {
     /// ```
     #[schemars(extend("x-other-names" = ["time", "duration", "responseTime"]))]
     pub latency: Option<LatencyExpect>,
-    /// Maximum cost of an attempt.
+    /// Maximum cost of an attempt, judges apart.
     ///
     /// ```yaml
     /// cost: { maxUsd: 0.05 }
@@ -608,7 +608,7 @@ pub struct LatencyExpect {
     pub max_ms: f64,
 }
 
-/// Maximum cost of an attempt.
+/// Maximum cost of an attempt, judges apart.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CostExpect {

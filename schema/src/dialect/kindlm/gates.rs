@@ -1,7 +1,7 @@
 //! `gates`: conditions on the whole run.
 //!
 //! Names, order, values and messages are KindLM's. There are two differences: gates in the file may allow failed
-//! tests, as intended; and a gate is unknown if runs without a result could change it.
+//! tests, as intended; and a gate is unknown if what is missing could change it: results, scores, durations or costs.
 
 use crate::{
     check::{amount, json::number_text},
@@ -117,7 +117,15 @@ fn runs<'c>(cases: &'c [CaseOutcome<'c>]) -> impl Iterator<Item = &'c RunOutcome
 }
 
 fn verdicts<'c>(cases: &'c [CaseOutcome<'c>]) -> impl Iterator<Item = &'c Verdict> {
-    runs(cases).flat_map(|run| run.verdicts.iter().copied())
+    cases.iter().flat_map(|case| case.runs.iter().flat_map(|run| case.verdicts(run)))
+}
+
+/// The attempts of one subject at one case.
+type Pair<'c> = (&'c CaseOutcome<'c>, Vec<&'c RunOutcome<'c>>);
+
+/// Returns the verdicts of a kind.
+fn rows<'p>((case, runs): &'p Pair<'_>, kind: &'static str) -> impl Iterator<Item = &'p Verdict> {
+    runs.iter().flat_map(|run| case.verdicts(run)).filter(move |verdict| verdict.kind == kind)
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -125,14 +133,14 @@ fn mean(values: &[f64]) -> f64 {
 }
 
 impl<'c> Measured<'c> {
-    fn pairs(self) -> Vec<Vec<&'c RunOutcome<'c>>> {
-        let mut pairs: Vec<Vec<&RunOutcome<'_>>> = Vec::new();
+    fn pairs(self) -> Vec<Pair<'c>> {
+        let mut pairs: Vec<Pair<'_>> = Vec::new();
         for case in self.cases {
             let start = pairs.len();
             for run in &case.runs {
-                match pairs[start..].iter_mut().find(|pair| pair[0].subject == run.subject) {
-                    Some(pair) => pair.push(run),
-                    None => pairs.push(vec![run]),
+                match pairs[start..].iter_mut().find(|(_, runs)| runs[0].subject == run.subject) {
+                    Some((_, runs)) => runs.push(run),
+                    None => pairs.push((case, vec![run])),
                 }
             }
         }
@@ -144,7 +152,7 @@ impl<'c> Measured<'c> {
             Measure::PassRate => {
                 let mut count = Count::default();
                 runs(self.cases).for_each(|run| count.add(run.status));
-                self.rate(count)
+                self.rate(count, &count.open_attempts())
             }
             Measure::Failures(codes) => self.failures(codes),
             Measure::JudgeAverage => self.judge_average(),
@@ -188,8 +196,8 @@ impl<'c> Measured<'c> {
         let mut means = Vec::new();
         for pair in self.pairs() {
             let mut by_label: Vec<(&str, Vec<f64>)> = Vec::new();
-            for verdict in pair.iter().flat_map(|run| &run.verdicts).filter(|verdict| verdict.kind == "judge") {
-                let Some(score) = verdict.score else { return self.unknown(0.0) };
+            for verdict in rows(&pair, "judge") {
+                let Some(score) = verdict.score else { return self.unscored("judge", 0.0) };
                 match by_label.iter_mut().find(|(label, _)| *label == verdict.label) {
                     Some((_, scores)) => scores.push(score),
                     None => by_label.push((&verdict.label, vec![score])),
@@ -205,8 +213,8 @@ impl<'c> Measured<'c> {
         let mut drifts = Vec::new();
         let mut is_open = false;
         for pair in self.pairs() {
-            let rows = pair.iter().flat_map(|run| &run.verdicts).filter(|verdict| verdict.kind == "drift");
-            let (known, open): (Vec<_>, Vec<_>) = rows.map(|verdict| verdict.score).partition(Option::is_some);
+            let scores = rows(&pair, "drift").map(|verdict| verdict.score);
+            let (known, open): (Vec<_>, Vec<_>) = scores.partition(Option::is_some);
             is_open |= !open.is_empty();
             let scores: Vec<f64> = known.into_iter().flatten().collect();
             drifts.extend((!scores.is_empty()).then(|| 1.0 - mean(&scores)));
@@ -217,7 +225,7 @@ impl<'c> Measured<'c> {
         let most = drifts.into_iter().fold(0.0, f64::max);
         let exceeds = amount::exceeds(most, self.limit.value);
         if !exceeds && is_open {
-            return self.unknown(most);
+            return self.unscored("drift", most);
         }
         let (status, word) = if exceeds { (Status::Fail, "exceeds") } else { (Status::Pass, "within") };
         let (shown, limit) = self.shown_beside(most, status, 1, percentage);
@@ -227,8 +235,9 @@ impl<'c> Measured<'c> {
     fn cost(self) -> GateOutcome {
         let total: f64 = runs(self.cases).filter_map(|run| run.cost_usd).sum();
         let exceeds = amount::exceeds(total, self.limit.value);
-        if !exceeds && runs(self.cases).any(|run| run.cost_usd.is_none()) {
-            return self.unknown(total);
+        let open = runs(self.cases).filter(|run| run.cost_usd.is_none()).count();
+        if !exceeds && open > 0 {
+            return self.unmeasured("cost", open, total);
         }
         let (status, word) = if exceeds { (Status::Fail, "exceeds") } else { (Status::Pass, "within") };
         let dollars = |value, decimals| format!("${}", fixed(value, decimals));
@@ -237,14 +246,16 @@ impl<'c> Measured<'c> {
     }
 
     fn latency(self) -> GateOutcome {
-        let durations = |runs: &Vec<&RunOutcome<'_>>| runs.iter().filter_map(|run| run.duration_ms).collect::<Vec<_>>();
-        let of_pairs: Vec<Vec<f64>> = self.pairs().iter().map(durations).collect();
-        let known: Vec<f64> = of_pairs.iter().filter(|pair| !pair.is_empty()).map(|pair| mean(pair)).collect();
-        let average = mean(&known);
+        let durations = |(_, runs): &Pair<'_>| runs.iter().filter_map(|run| run.duration_ms).collect::<Vec<_>>();
+        let known: Vec<Vec<f64>> = self.pairs().iter().map(durations).filter(|known| !known.is_empty()).collect();
+        let average = mean(&known.iter().map(|known| mean(known)).collect::<Vec<_>>());
         let exceeds = amount::exceeds(average, self.limit.value);
-        let is_open = !exceeds && runs(self.cases).any(|run| run.duration_is_open);
-        if known.len() < of_pairs.len() || is_open {
-            return self.unknown(average);
+        // A broken attempt would have taken longer, and so may an open one. Without a duration, anything is possible.
+        let is_missing = |run: &RunOutcome<'_>| run.duration_ms.is_none();
+        let is_open = |run: &RunOutcome<'_>| is_missing(run) || run.duration_is_open || run.is_broken();
+        let open = runs(self.cases).filter(|run| is_open(run)).count();
+        if open > 0 && (!exceeds || runs(self.cases).any(is_missing)) {
+            return self.unmeasured("duration", open, average);
         }
         let (status, word) = if exceeds { (Status::Fail, "exceeds") } else { (Status::Pass, "within") };
         let (shown, _) = self.shown_beside(average, status, 0, fixed);
@@ -252,13 +263,15 @@ impl<'c> Measured<'c> {
         self.outcome(status, average, format!("Average latency {shown}ms {word} limit {most}ms"))
     }
 
-    /// Returns the gate on the share of passed results of a category. A broken run counts as one open result.
+    /// Returns the gate on the share of passed results of a category. A broken run counts as at least one open
+    /// result.
     fn results(self, are_probabilistic: bool) -> GateOutcome {
         let mut count = Count::default();
-        for run in runs(self.cases) {
-            let rows = run.verdicts.iter().filter(|verdict| is_probabilistic(verdict) == are_probabilistic);
+        for (case, run) in self.cases.iter().flat_map(|case| case.runs.iter().map(move |run| (case, run))) {
+            let before = count.all();
+            let rows = case.verdicts(run).filter(|verdict| is_probabilistic(verdict) == are_probabilistic);
             rows.for_each(|verdict| count.add(verdict.outcome.status()));
-            if run.status == Status::Error && run.verdicts.is_empty() && !are_probabilistic {
+            if run.is_broken() && !are_probabilistic && count.all() == before {
                 count.add(Status::Error);
             }
         }
@@ -266,7 +279,7 @@ impl<'c> Measured<'c> {
             let word = if are_probabilistic { "probabilistic" } else { "deterministic" };
             return self.trivial("meets minimum", word, 1.0);
         }
-        self.rate(count)
+        self.rate(count, &plural(count.open, "unknown result"))
     }
 
     fn outcome(self, status: Status, actual: f64, message: String) -> GateOutcome {
@@ -274,9 +287,24 @@ impl<'c> Measured<'c> {
         GateOutcome { name, source: limit.source.clone(), status, expected: limit.value, actual, message }
     }
 
-    fn unknown(self, actual: f64) -> GateOutcome {
-        let message = format!("{} is unknown: not every run has a result", self.rule.title);
-        self.outcome(Status::Unknown, actual, message)
+    fn unknown(self, actual: f64, reason: &str) -> GateOutcome {
+        self.outcome(Status::Unknown, actual, format!("{} is unknown: {reason}", self.rule.title))
+    }
+
+    /// Returns the outcome if results of a kind have no score.
+    fn unscored(self, kind: &'static str, actual: f64) -> GateOutcome {
+        let scores: Vec<_> =
+            verdicts(self.cases).filter(|verdict| verdict.kind == kind).map(|verdict| verdict.score).collect();
+        let open = scores.iter().filter(|score| score.is_none()).count();
+        let word = if open == 1 { "has" } else { "have" };
+        let all = plural(scores.len(), &format!("{kind} result"));
+        self.unknown(actual, &format!("{open} of {all} {word} no score"))
+    }
+
+    /// Returns the outcome if an amount is not known of some attempts.
+    fn unmeasured(self, amount: &str, open: usize, actual: f64) -> GateOutcome {
+        let all = plural(runs(self.cases).count(), "attempt");
+        self.unknown(actual, &format!("the {amount} of {open} of {all} is not known"))
     }
 
     fn trivial(self, relation: &str, word: &str, actual: f64) -> GateOutcome {
@@ -286,10 +314,10 @@ impl<'c> Measured<'c> {
     }
 
     /// Returns the outcome for a share of passed results, some of which may be open.
-    fn rate(self, count: Count) -> GateOutcome {
+    fn rate(self, count: Count, open: &str) -> GateOutcome {
         let (limit, passed) = (self.limit.value, share(count.passed, count.all()));
         if passed < limit && share(count.passed + count.open, count.all()) >= limit {
-            let (title, open) = (self.rule.title, count.open_attempts());
+            let title = self.rule.title;
             let (passed_text, limit) = (percent(passed), percent(limit));
             let message = format!("{title} {passed_text} below minimum {limit}, but {open} could change this");
             return self.outcome(Status::Unknown, passed, message);

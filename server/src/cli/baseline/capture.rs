@@ -185,7 +185,7 @@ impl Captured {
     }
 }
 
-fn failure_reason(run: &RunResult) -> String {
+pub(super) fn failure_reason(run: &RunResult) -> String {
     let absent = run.absence.as_ref().map(|absence| absence.message.clone());
     let failed = || {
         let verdicts = run.verdicts.iter().map(|judged| &judged.verdict);

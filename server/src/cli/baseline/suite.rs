@@ -28,7 +28,10 @@ use speclens_schema::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::store::{chosen, did_you_mean, prepare};
+use super::{
+    capture::failure_reason,
+    store::{chosen, did_you_mean, prepare},
+};
 use crate::{
     cli::{
         FAILED, INCONCLUSIVE, INTERRUPTED, PASSED,
@@ -93,21 +96,40 @@ pub(super) fn set(
             return Ok(INTERRUPTED);
         }
     };
-    let found = measured(&suite, &result);
-    let passed = found.values().filter(|result| result.pass_rate > 0.0).count();
-    if passed == 0 && !force {
-        output::print("nothing was stored, because no test passed; to store failing outputs, use `--force`\n")?;
-        return Ok(FAILED);
+    let mut found = BTreeMap::new();
+    let mut left_out = BTreeMap::new();
+    for (key, tally) in measured(&suite, &result) {
+        match tally.result() {
+            Ok(result) => drop(found.insert(key, result)),
+            Err(reason) => drop(left_out.insert(key, reason)),
+        }
     }
-    let mut stored = in_use(loaded)?.filter(|_| !tests.is_empty()).map(|baseline| baseline.results).unwrap_or_default();
+    let passed = found.values().filter(|result| result.pass_rate > 0.0).count();
+    let omitted: String =
+        left_out.iter().map(|(key, why)| plain::line(&format!("{key}: left out: {why}")) + "\n").collect();
+    if found.is_empty() || passed == 0 && !force {
+        let (why, code) = match found.is_empty() {
+            true => ("there is nothing to store", INCONCLUSIVE),
+            false => ("no test passed; to store failing outputs, use `--force`", FAILED),
+        };
+        output::print(&format!("{omitted}nothing was stored, because {why}\n"))?;
+        return Ok(code);
+    }
+    // What is replaced as a whole may be damaged.
+    let before = match in_use(loaded) {
+        Err(_) if tests.is_empty() => None,
+        before => before?,
+    };
+    let mut stored = before.map(|baseline| baseline.results).unwrap_or_default();
+    stored.retain(|key, _| !tests.is_empty() || left_out.contains_key(key));
     stored.extend(found);
     let path = store(loaded, stored.clone(), clock)?;
     let text = match format {
-        Format::Human => format!("{}stored {} in {path}\n", table(&stored), plural(stored.len(), "output")),
-        Format::Json => output::json(&json!({ "speclens": 1, "path": path, "results": stored }))?,
+        Format::Human => format!("{}{omitted}stored {} in {path}\n", table(&stored), plural(stored.len(), "result")),
+        Format::Json => output::json(&json!({ "speclens": 1, "path": path, "results": stored, "left_out": left_out }))?,
     };
     output::print(&text)?;
-    Ok(PASSED)
+    Ok(if left_out.is_empty() { PASSED } else { INCONCLUSIVE })
 }
 
 /// Returns the suite without comparisons with the baseline, which is about to be replaced.
@@ -142,40 +164,101 @@ fn results(
     Ok((!cancel.is_cancelled()).then_some(result))
 }
 
-/// Returns what a baseline stores of each test and subject. Those without any result are left out.
-fn measured(suite: &Suite, result: &SuiteResult) -> BTreeMap<String, BaselineResult> {
-    let mut measured = BTreeMap::new();
+/// The attempts of a test with a subject.
+struct Tally<'r> {
+    /// Those that passed or failed.
+    known: Vec<&'r RunResult>,
+    /// Those without a result.
+    open: Vec<&'r RunResult>,
+}
+
+/// Returns the attempts of each test and subject.
+fn measured<'r>(suite: &Suite, result: &'r SuiteResult) -> BTreeMap<String, Tally<'r>> {
+    let mut measured: BTreeMap<String, Tally<'_>> = BTreeMap::new();
     for CaseResult { case, runs, .. } in &result.cases {
-        let mut by_subject: BTreeMap<String, Vec<&RunResult>> = BTreeMap::new();
-        for run in runs.iter().filter(|run| !run.evidence.is_nowhere() && run.absence.is_none()) {
-            by_subject.entry(run.subject.to_string()).or_default().push(run);
-        }
-        for (subject, runs) in by_subject {
-            measured.insert(baselines::key(&suite.cases[*case].name, &subject), result_of(&runs));
+        for run in runs {
+            let key = baselines::key(&suite.cases[*case].name, &run.subject.to_string());
+            let tally = measured.entry(key).or_insert_with(|| Tally { known: Vec::new(), open: Vec::new() });
+            match run.status {
+                Status::Pass | Status::Warn | Status::Fail => tally.known.push(run),
+                Status::Unknown | Status::Error | Status::Skip => tally.open.push(run),
+            }
         }
     }
     measured
 }
 
-fn result_of(runs: &[&RunResult]) -> BaselineResult {
-    let has_passed = |run: &&&RunResult| matches!(run.status, Status::Pass | Status::Warn);
-    let passed = runs.iter().filter(has_passed).count();
-    let shown_run = runs.iter().find(has_passed).or(runs.first());
-    let output = shown_run.and_then(|run| Some(run.evidence.get()?.output.as_ref()?.text.clone())).unwrap_or_default();
-    let mut failure_codes: Vec<String> = Vec::new();
-    for code in runs.iter().flat_map(|run| &run.verdicts).filter_map(|judged| judged.verdict.code) {
-        if !failure_codes.iter().any(|known| known == code.as_str()) {
-            failure_codes.push(code.as_str().to_owned());
-        }
+fn has_passed(run: &RunResult) -> bool {
+    matches!(run.status, Status::Pass | Status::Warn)
+}
+
+impl Tally<'_> {
+    /// Returns the pass rates that are possible: if each attempt without a result failed, and if each passed. `None`
+    /// if no attempt has a result.
+    fn pass_rates(&self) -> Option<[f64; 2]> {
+        let passed = self.known.iter().filter(|run| has_passed(run)).count();
+        let all = (self.known.len() + self.open.len()) as f64;
+        (!self.known.is_empty()).then(|| [passed, passed + self.open.len()].map(|count| count as f64 / all))
     }
-    let durations: Vec<f64> = runs.iter().filter_map(|run| run.figures.duration_ms).collect();
-    BaselineResult {
-        pass_rate: passed as f64 / runs.len() as f64,
-        output_text: shown(&output).into_owned(),
-        failure_codes,
-        latency_avg_ms: durations.iter().sum::<f64>() / durations.len().max(1) as f64,
-        cost_usd: runs.iter().map(|run| run.figures.cost_usd()).sum(),
-        run_count: runs.len(),
+
+    /// Returns the share of attempts with a result that passed.
+    fn pass_rate(&self) -> Option<f64> {
+        let passed = self.known.iter().filter(|run| has_passed(run)).count();
+        (!self.known.is_empty()).then(|| passed as f64 / self.known.len() as f64)
+    }
+
+    /// Returns how many attempts have no result, and why the first one has none.
+    fn open_attempts(&self) -> Option<String> {
+        let all = plural(self.known.len() + self.open.len(), "attempt");
+        let why = failure_reason(self.open.first()?);
+        Some(format!("{} of {all} without a result: {why}", self.open.len()))
+    }
+
+    fn failure_codes(&self) -> Vec<String> {
+        let mut codes: Vec<String> = Vec::new();
+        for code in self.known.iter().flat_map(|run| &run.verdicts).filter_map(|judged| judged.verdict.code) {
+            if !codes.iter().any(|known| known == code.as_str()) {
+                codes.push(code.as_str().to_owned());
+            }
+        }
+        codes
+    }
+
+    /// Returns what a baseline stores, or the reason why there is nothing to store.
+    fn result(&self) -> Result<BaselineResult, String> {
+        let runs = &self.known;
+        let Some(pass_rate) = self.pass_rate() else {
+            return Err(self.open_attempts().unwrap_or_default());
+        };
+        let chosen = runs.iter().filter(|run| pass_rate == 0.0 || has_passed(run));
+        let output = chosen.map(|run| whole_output(run)).reduce(|one, other| one.or(other));
+        let is_checked = runs.iter().any(|run| !run.verdicts.is_empty());
+        let output = match output {
+            Some(Err(reason)) if !is_checked => return Err(format!("nothing was checked, and {reason}")),
+            Some(output) => output.unwrap_or_default(),
+            None => String::new(),
+        };
+        let durations: Vec<f64> = runs.iter().filter_map(|run| run.figures.duration_ms).collect();
+        Ok(BaselineResult {
+            pass_rate,
+            output_text: shown(&output).into_owned(),
+            failure_codes: self.failure_codes(),
+            latency_avg_ms: durations.iter().sum::<f64>() / durations.len().max(1) as f64,
+            cost_usd: runs.iter().map(|run| run.figures.cost_usd()).sum(),
+            run_count: runs.len(),
+        })
+    }
+}
+
+/// Returns the output of an attempt, or the reason why later outputs cannot be compared with it.
+fn whole_output(run: &RunResult) -> Result<String, &'static str> {
+    let evidence = run.evidence.get();
+    let output = evidence.as_ref().and_then(|evidence| evidence.output.as_ref());
+    let output = output.ok_or("there is no output")?;
+    match output.text.trim() {
+        _ if output.cut => Err("the output was cut off"),
+        "" => Err("the output is empty"),
+        _ => Ok(output.text.clone()),
     }
 }
 
@@ -186,7 +269,7 @@ fn store(loaded: &Loaded, results: BTreeMap<String, BaselineResult>, clock: Cloc
     fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let now = clock.seconds();
     let baseline = Baseline {
-        version: "1".to_owned(),
+        version: baselines::VERSION.to_owned(),
         suite_name: suite.to_owned(),
         created_at: now.clone(),
         saved_at: now.clone(),
@@ -266,7 +349,7 @@ pub(super) fn list(loaded: &Loaded, format: Format) -> anyhow::Result<u8> {
             continue;
         }
         let read = fs::read_to_string(&path).map_err(|error| error.to_string());
-        let read = read.and_then(|text| serde_json::from_str::<Baseline>(&text).map_err(|error| error.to_string()));
+        let read = read.and_then(|text| Baseline::parse(&text));
         if read.as_ref().is_ok_and(|baseline| baseline.suite_name != suite) {
             continue;
         }
@@ -306,7 +389,7 @@ enum Change {
     Unchanged,
     New,
     Removed,
-    /// There is no result now.
+    /// Results that are missing now could change it.
     Unknown,
 }
 
@@ -318,6 +401,8 @@ struct Compared {
     pass_rate: Option<f64>,
     /// Codes of failed expectations that the baseline does not have.
     new_codes: Vec<String>,
+    /// Attempts without a result now, if there are any.
+    open: Option<String>,
 }
 
 /// Compares the last recorded run with the baseline in use, or a new run.
@@ -359,25 +444,31 @@ pub(super) fn compare(loaded: &Loaded, tests: &[String], is_run: bool, format: F
 }
 
 impl Compared {
-    fn of(key: &str, before: Option<&BaselineResult>, now: Option<&BaselineResult>, is_planned: bool) -> Compared {
-        let change = match (before, now) {
-            (Some(before), Some(now)) => match now.pass_rate - before.pass_rate {
-                less if less < -RATE_TOLERANCE => Change::Regression,
-                more if more > RATE_TOLERANCE => Change::Improvement,
-                _ => Change::Unchanged,
-            },
-            (None, Some(_)) => Change::New,
+    fn of(key: &str, before: Option<&BaselineResult>, now: Option<&Tally<'_>>, is_planned: bool) -> Compared {
+        let change_from = |before: f64, now: f64| match now - before {
+            less if less < -RATE_TOLERANCE => Change::Regression,
+            more if more > RATE_TOLERANCE => Change::Improvement,
+            _ => Change::Unchanged,
+        };
+        let change = match (before, now.map(Tally::pass_rates)) {
+            (Some(before), Some(Some([least, most]))) => {
+                let [worst, best] = [least, most].map(|rate| change_from(before.pass_rate, rate));
+                if worst == best { worst } else { Change::Unknown }
+            }
+            (None, Some(Some(_))) => Change::New,
+            (_, Some(None)) => Change::Unknown,
             (Some(_), None) if is_planned => Change::Unknown,
             (Some(_), None) | (None, None) => Change::Removed,
         };
         let known = before.map(|before| &before.failure_codes[..]).unwrap_or_default();
-        let codes = now.map(|now| &now.failure_codes[..]).unwrap_or_default();
+        let codes = now.map(Tally::failure_codes).unwrap_or_default();
         Compared {
             key: key.to_owned(),
             change,
             baseline_pass_rate: before.map(|before| before.pass_rate),
-            pass_rate: now.map(|now| now.pass_rate),
-            new_codes: codes.iter().filter(|code| !known.contains(code)).cloned().collect(),
+            pass_rate: now.and_then(Tally::pass_rate),
+            new_codes: codes.into_iter().filter(|code| !known.contains(code)).collect(),
+            open: now.and_then(Tally::open_attempts),
         }
     }
 
@@ -397,8 +488,10 @@ impl Compared {
             [] => String::new(),
             codes => format!("; new failures: {}", codes.join(", ")),
         };
-        let help = if self.change == Change::Unknown { "; run the test, or use `--run`" } else { "" };
-        plain::line(&format!("{word:<12} {}: {before} → {now}{codes}{help}", self.key)) + "\n"
+        let is_unmade = self.change == Change::Unknown && self.open.is_none();
+        let help = is_unmade.then_some("run the test, or use `--run`");
+        let open = self.open.as_deref().or(help).map(|open| format!("; {open}")).unwrap_or_default();
+        plain::line(&format!("{word:<12} {}: {before} → {now}{codes}{open}", self.key)) + "\n"
     }
 }
 

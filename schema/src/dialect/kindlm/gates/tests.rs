@@ -59,7 +59,7 @@ fn evaluate(gates: &str, cases: &[&[Option<Verdict>]]) -> GateReport {
                 })
                 .collect();
             let status = runs.iter().map(|run| run.status).max().unwrap_or(Status::Skip);
-            CaseOutcome { status, runs, left_out: Vec::new() }
+            CaseOutcome { status, runs, left_out: Vec::new(), unjudged: Vec::new() }
         })
         .collect();
     gates.evaluate(&cases)
