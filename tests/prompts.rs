@@ -68,6 +68,11 @@ const DIFFERENCES: &[(&str, &[Part], &str)] = &[
         &[Part::Text, Part::Cost, Part::Gates, Part::Exit(1)],
         "`costMaxUsd` is judged whenever it is written",
     ),
+    (
+        "pgate-all-ten",
+        &[Part::Gates, Part::Exit(3)],
+        "the cost of a judge counts, and is unknown without counts of tokens",
+    ),
     ("pjudge-401", &[Part::Rows, Part::Gates, Part::Exit(3)], NO_SCORE),
     (
         "pjudge-own-model",
@@ -686,6 +691,28 @@ fn output_that_is_empty_or_cut_off_is_no_baseline() {
 }
 
 #[test]
+fn baseline_says_what_is_not_counted_not_checked_and_not_stored() {
+    let server = |responses: Value| providers::playing(&json!({ "responses": responses }));
+    let good = json!({ "text": "good" });
+    let drift = "    expect: {baseline: {drift: {method: field-diff, fields: [a]}}}\n";
+    let place = suite(&server(json!([good])), OPEN_AI, drift);
+    let (code, report) = baseline(&place, &["set"]);
+    assert_eq!(code, Some(0), "{report}");
+    assert!(report.contains("t::m: 1 attempt, in which nothing but drift is checked, "), "{report}");
+    let twice = "    repeat: 2\n    expect: {output: {contains: [good]}}\n";
+    let place = suite(&server(json!([good, { "status": 400 }])), OPEN_AI, twice);
+    let report = baseline(&place, &["set"]).1;
+    for part in ["t::m: 100 % of 1 attempt passed, ", "t::m: not counted: 1 of 2 attempts without a result: "] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    let (code, report) = baseline(&place, &["compare"]);
+    assert_eq!(code, Some(3), "the other attempt may fail: {report}");
+    let cut = json!({ "raw": { "choices": [{ "message": { "content": "good" }, "finish_reason": "length" }] } });
+    let place = suite(&server(json!([cut])), OPEN_AI, "    expect: {output: {contains: [good]}}\n");
+    assert!(baseline(&place, &["set"]).1.contains("\n  no whole output is stored\n"));
+}
+
+#[test]
 fn baseline_that_is_damaged_is_refused_and_can_be_replaced() {
     let server = providers::playing(&json!({ "responses": [{ "text": "good" }] }));
     let place = suite(&server, OPEN_AI, "    expect: {output: {contains: [good]}}\n");
@@ -724,6 +751,42 @@ fn embedding_that_fails_is_not_called_a_judge() {
     assert_eq!(baseline(&place, &["set"]).0, Some(0));
     let message = run(&place)["verdicts"][0]["message"].as_str().unwrap().to_owned();
     assert!(message.starts_with("the texts were not compared: 127.0.0.1"), "{message}");
+}
+
+#[test]
+fn dry_run_counts_judges_and_embeddings_and_sees_keys_in_headers() {
+    let server = providers::playing(&json!({ "responses": [{ "text": "good" }] }));
+    let test = "    repeat: 2\n    expect: {judge: [{criteria: is kind}], baseline: {drift: {method: embedding}}}\n";
+    let dry = |provider: &str, parts: &[&str]| {
+        let place = suite(&server, provider, test);
+        place.write("speclens.yaml", "prices: {openai/x: {input: 1000, output: 1000}}\n");
+        let stored = json!({ "version": "1", "suiteName": "s", "createdAt": "", "results": { "t::m": {
+            "passRate": 1, "runCount": 1, "outputText": "good",
+        } } });
+        place.write(".kindlm/baselines/s.json", stored.to_string());
+        let environment = [("PROMPT_TEST_KEY", KEY)];
+        let shown = place.run_with(&environment, &["run", "--dry-run"]).stdout;
+        for part in parts {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+    };
+    dry(
+        OPEN_AI,
+        &[
+            "judge openai/x: at most 2 questions\n",
+            "embeddings of openai/x: at most 4 requests\n",
+            " input and 1,024 output tokens; at most $3.",
+            "2 attempts would run, with at most 6 requests to models and at most 2 questions to judges",
+        ],
+    );
+    dry(
+        "http: {url: 'URL/http', headers: {Authorization: 'env:PROMPT_TEST_KEY'}}",
+        &["with the key in PROMPT_TEST_KEY, which is set"],
+    );
+    dry(
+        "http: {url: 'URL/http', headers: {Authorization: 'env:NO_SUCH_KEY'}}",
+        &["with the key in NO_SUCH_KEY, which is not set"],
+    );
 }
 
 #[test]

@@ -366,6 +366,8 @@ mod tests {
         let both = vec![reply(Some(0.5)), refused.clone(), reply(Some(0.25))];
         assert_eq!(judges(both), Some(Judges { answers: 2, cost_usd: Some(0.75) }));
         assert_eq!(judges(vec![reply(Some(0.5)), reply(None)]), Some(Judges { answers: 2, cost_usd: None }));
+        let cut_off = ModelReply { error: Some("it was cut off".to_owned()), ..reply(Some(0.5)) };
+        assert_eq!(judges(vec![cut_off]), Some(Judges { answers: 1, cost_usd: Some(0.5) }));
         assert_eq!(judges(vec![refused]), None);
         assert_eq!(judges(Vec::new()), None);
     }

@@ -15,7 +15,7 @@ use speclens_runner::{
     report::{human::dollars, plain},
 };
 use speclens_schema::{
-    evidence::{AskedModel, Context, ObservationTime, TemplateValues},
+    evidence::{AskedModel, Context, Need, ObservationTime, QuestionKind, QuestionNeed, TemplateValues},
     judge::Judged,
     mask::Secrets,
     script,
@@ -211,17 +211,38 @@ struct ActingModel {
     bound: UsageBound,
 }
 
+/// A judge, or a model that embeds texts.
+#[derive(Debug)]
+struct AskedJudge {
+    id: String,
+    /// The question, without a text that differs; `None` if its length is not known.
+    question: Option<QuestionNeed>,
+    questions: u64,
+    bound: UsageBound,
+}
+
+impl AskedJudge {
+    fn embeds(&self) -> bool {
+        self.question.as_ref().is_some_and(|question| question.kind == QuestionKind::Similarity)
+    }
+
+    fn is_of(&self, id: &str, question: Option<&QuestionNeed>) -> bool {
+        let reached = |question: &QuestionNeed| (question.kind, question.peer.clone());
+        self.id == id && self.question.as_ref().map(reached) == question.map(reached)
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct ModelRequests {
     models: Vec<ActingModel>,
-    /// Judges: number of questions.
-    judges: Vec<(String, u64)>,
+    judges: Vec<AskedJudge>,
 }
 
 impl ModelRequests {
     pub(super) fn add(&mut self, case: &Case, subjects: &[Subject]) {
         let repeat = u64::from(case.repeat);
         for subject in subjects {
+            self.add_questions(case, subject);
             let Some(id) = subject.model_id() else { continue };
             // A program calls models by itself.
             let (asked, bound) = match &case.action {
@@ -242,23 +263,36 @@ impl ModelRequests {
                 None => self.models.push(ActingModel { id: id.to_owned(), asked, attempts: repeat, bound }),
             }
         }
-        let attempts = repeat * subjects.len() as u64;
-        for need in case.needs(ObservationTime::After, &any_run()) {
+    }
+
+    fn add_questions(&mut self, case: &Case, subject: &Subject) {
+        let repeat = u64::from(case.repeat);
+        let prompt = if let Action::Prompt(prompt) = &case.action { Some(prompt) } else { None };
+        let asked = prompt.zip(subject.model_id()).map(|(prompt, id)| prompt.model(id));
+        for need in case.needs(ObservationTime::After, &any_run(subject)) {
             let Some((id, times)) = need.asked() else { continue };
-            let times = u64::from(times);
-            match self.judges.iter_mut().find(|(known, _)| *known == id) {
-                Some((_, questions)) => *questions += attempts * times,
-                None => self.judges.push((id, attempts * times)),
+            let question = if let Need::Question(question) = need { Some(question) } else { None };
+            let questions = repeat * u64::from(times);
+            let bound = question.as_ref().map(|question| exec::prompt::question_bound(question, asked.as_ref()));
+            let bound = bound.unwrap_or_default().times(repeat);
+            match self.judges.iter_mut().find(|known| known.is_of(&id, question.as_ref())) {
+                Some(known) => {
+                    known.questions += questions;
+                    known.bound = known.bound.plus(bound);
+                }
+                None => self.judges.push(AskedJudge { id, question, questions, bound }),
             }
         }
     }
 
+    /// Returns the number of requests to tested models, and for embeddings.
     pub(super) fn requests(&self) -> u64 {
-        self.models.iter().map(|model| model.bound.requests).sum()
+        let embeddings = self.judges.iter().filter(|judge| judge.embeds()).map(|judge| judge.bound.requests);
+        self.models.iter().map(|model| model.bound.requests).chain(embeddings).sum()
     }
 
     pub(super) fn questions(&self) -> u64 {
-        self.judges.iter().map(|(_, questions)| questions).sum()
+        self.judges.iter().filter(|judge| !judge.embeds()).map(|judge| judge.questions).sum()
     }
 
     pub(super) fn describe(&self, models: &Models, secrets: &Secrets) -> (String, bool) {
@@ -275,26 +309,40 @@ impl ModelRequests {
                 continue;
             }
             line("  ", format!("model {id}: {times}, at most {requests} {}", word(requests, "request")));
-            let (place, price) = reached(id, asked.as_ref(), models);
+            let (place, price) = reached(id, asked.as_ref(), models, "the tests of this model would end with an error");
             has_tokens |= price != ModelPrice::Free;
             line("      ", place);
             line("      ", spent(*bound, price));
         }
-        for (id, questions) in &self.judges {
-            line("  ", format!("judge {id}: at most {questions} {}", word(*questions, "question")));
+        for judge in &self.judges {
+            let AskedJudge { id, question, questions, bound } = judge;
+            line(
+                "  ",
+                match judge.embeds() {
+                    true => format!("embeddings of {id}: at most {} requests", bound.requests),
+                    false => format!("judge {id}: at most {questions} {}", word(*questions, "question")),
+                },
+            );
+            let Some(question) = question else { continue };
+            let (place, price) = reached(id, Some(&question.peer), models, "what it judges would be unknown");
+            // The price is that of answers.
+            let price = if judge.embeds() && price != ModelPrice::Free { ModelPrice::Unknown } else { price };
+            has_tokens |= price != ModelPrice::Free;
+            line("      ", place);
+            line("      ", spent(*bound, price));
         }
         (text, has_tokens)
     }
 }
 
-/// Returns a context without a particular run: each template has a value, so that every question is counted.
-fn any_run() -> Context {
+/// Returns a context of a subject without a particular run: each template has a value, so that every question is counted.
+fn any_run(subject: &Subject) -> Context {
     let values: BTreeMap<String, String> = template_syntax::syntaxes()
         .flat_map(|syntax| syntax.variables)
         .map(|variable| (variable.name.to_owned(), variable.name.to_owned()))
         .collect();
     let templates = TemplateValues { before: values.clone(), after: values, utc_offset_s: Some(0) };
-    Context { templates: Some(templates), ..Context::default() }
+    Context { templates: Some(templates), subject: Some(subject.to_string()), ..Context::default() }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -306,7 +354,8 @@ enum ModelPrice {
     Unknown,
 }
 
-fn reached(id: &str, asked: Option<&AskedModel>, models: &Models) -> (String, ModelPrice) {
+/// Returns where a model is reached, and its price. `otherwise` is what follows if it is not.
+fn reached(id: &str, asked: Option<&AskedModel>, models: &Models, otherwise: &str) -> (String, ModelPrice) {
     let own = asked.map(AskedModel::id);
     let id = own.as_deref().unwrap_or(id);
     if id == manual::ID {
@@ -317,30 +366,20 @@ fn reached(id: &str, asked: Option<&AskedModel>, models: &Models) -> (String, Mo
         // Opening a script only reads it.
         return match models.open(id) {
             Ok(_) => (format!("played from {path}, without a network"), ModelPrice::Free),
-            Err(error) => {
-                (format!("the tests of this model would end with an error: {}", error.message), ModelPrice::Unknown)
-            }
+            Err(error) => (format!("{otherwise}: {}", error.message), ModelPrice::Unknown),
         };
     }
     let described = asked.map_or_else(|| models.describe(id), |asked| models.describe_peer(asked));
     let Description { host, is_gateway, key, price } = match described {
         Ok(described) => described,
-        Err(error) => {
-            return (
-                format!("the tests of this model would end with an error: {}", error.message),
-                ModelPrice::Unknown,
-            );
-        }
+        Err(error) => return (format!("{otherwise}: {}", error.message), ModelPrice::Unknown),
     };
     let host = if is_gateway { format!("{host} (the AI Gateway)") } else { host };
     let place = match key {
         KeyState::NotNeeded => format!("requests go to {host}, without a key"),
         KeyState::Set(variable) => format!("requests go to {host} with the key in {variable}, which is set"),
         KeyState::Missing(variable) => {
-            format!(
-                "requests go to {host} with the key in {variable}, which is not set, so the tests of this model would end \
-                 with an error"
-            )
+            format!("requests go to {host} with the key in {variable}, which is not set, so {otherwise}")
         }
     };
     (place, price.map_or(ModelPrice::Unknown, ModelPrice::Price))

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, future};
 
 use speclens_schema::{
     check::json,
-    evidence::{Context, Ended, Evidence, RunError, RunErrorKind, ToolCall},
+    evidence::{Context, Ended, Evidence, QuestionKind, QuestionNeed, RunError, RunErrorKind, ToolCall},
     suite::{PromptAction, PromptModel, SimulatedTool},
 };
 
@@ -103,10 +103,28 @@ pub(crate) fn request(action: &PromptAction, asked: &PromptModel, test: &str) ->
     }
 }
 
+fn answer_tokens(asked: &PromptModel) -> u64 {
+    asked.sampling.max_tokens.map_or(ANSWER_TOKENS, u64::from)
+}
+
+/// Assumed tokens of an answer without a limit.
+const ANSWER_TOKENS: u64 = 1_000;
+
+/// Returns an upper bound of what a question about an output uses: that of a model, or of a command. The number of
+/// requests is certain.
+pub fn question_bound(question: &QuestionNeed, asked: Option<&PromptModel>) -> UsageBound {
+    let own = [&question.system, &question.own_text()].map(|text| text.chars().count());
+    let input_tokens = tokens(own.iter().sum()) + asked.map_or(ANSWER_TOKENS, answer_tokens);
+    match question.kind {
+        // Each of the two texts is embedded.
+        QuestionKind::Similarity => UsageBound { requests: 2, input_tokens, output_tokens: 0 },
+        QuestionKind::Answer => UsageBound { requests: 1, input_tokens, output_tokens: u64::from(question.max_tokens) }
+            .times(question.times.into()),
+    }
+}
+
 /// Returns an upper bound of what an attempt uses. The number of requests is certain.
 pub fn usage_bound(action: &PromptAction, asked: &PromptModel) -> UsageBound {
-    /// Assumed tokens of an answer without a limit.
-    const ANSWER_TOKENS: u64 = 1_000;
     let texts = &action.texts;
     let characters = |texts: &mut dyn Iterator<Item = usize>| tokens(texts.sum());
     let tools = serde_json::to_string(&action.tools).map_or(0, |tools| tools.chars().count());
@@ -118,7 +136,7 @@ pub fn usage_bound(action: &PromptAction, asked: &PromptModel) -> UsageBound {
         true => (1 + texts.follow_ups.len() as u64).min(u64::from(action.max_turns)),
         false => u64::from(action.max_turns),
     };
-    let answer = asked.sampling.max_tokens.map_or(ANSWER_TOKENS, u64::from);
+    let answer = answer_tokens(asked);
     // Each request contains all previous answers and results; no result is longer than all tools.
     let more = answer + tokens(tools);
     UsageBound {

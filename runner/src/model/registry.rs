@@ -172,10 +172,12 @@ impl Models {
     }
 
     fn described(&self, target: &Target, id: &str) -> Description {
-        let key = match self.key(target) {
-            Ok(None) => KeyState::NotNeeded,
-            Ok(Some((variable, _))) => KeyState::Set(variable.to_owned()),
-            Err(variable) => KeyState::Missing(variable.to_owned()),
+        let mut of_headers = target.headers.iter().filter_map(|(_, value)| provider::variable_of(value));
+        let missing = of_headers.clone().find(|name| !self.keys.contains_key(*name));
+        let key = match (self.key(target), missing) {
+            (Err(variable), _) | (Ok(_), Some(variable)) => KeyState::Missing(variable.to_owned()),
+            (Ok(Some((variable, _))), None) => KeyState::Set(variable.to_owned()),
+            (Ok(None), None) => of_headers.next().map_or(KeyState::NotNeeded, |name| KeyState::Set(name.to_owned())),
         };
         let price = price::price_of(&self.settings.prices, id);
         Description { host: target.host(), is_gateway: target.is_gateway, key, price }

@@ -592,7 +592,7 @@ pub enum DriftMethod {
     /// A model compares the two texts.
     #[default]
     Judge,
-    /// Distance between the embeddings of the texts; requires `openai`.
+    /// Distance between the embeddings of the texts; KindLM requires `openai`.
     Embedding,
     /// Share of `fields` that differ, with both texts parsed as JSON.
     FieldDiff,

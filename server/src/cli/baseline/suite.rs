@@ -22,6 +22,7 @@ use speclens_schema::{
     dialect::kindlm::baselines::{self, Baseline, BaselineResult, DIRECTORY, Latest},
     evidence::shown,
     format::Dialect,
+    judge,
     suite::{Case, Suite},
     verdict::Status,
     words::{plural, shell_word},
@@ -98,15 +99,21 @@ pub(super) fn set(
     };
     let mut found = BTreeMap::new();
     let mut left_out = BTreeMap::new();
+    let mut omitted = String::new();
     for (key, tally) in measured(&suite, &result) {
-        match tally.result() {
-            Ok(result) => drop(found.insert(key, result)),
-            Err(reason) => drop(left_out.insert(key, reason)),
-        }
+        let (what, reason) = match tally.result() {
+            Ok(result) => {
+                found.insert(key.clone(), result);
+                ("not counted", tally.open_attempts())
+            }
+            Err(reason) => {
+                left_out.insert(key.clone(), reason.clone());
+                ("left out", Some(reason))
+            }
+        };
+        omitted.extend(reason.map(|reason| plain::line(&format!("{key}: {what}: {reason}")) + "\n"));
     }
     let passed = found.values().filter(|result| result.pass_rate > 0.0).count();
-    let omitted: String =
-        left_out.iter().map(|(key, why)| plain::line(&format!("{key}: left out: {why}")) + "\n").collect();
     if found.is_empty() || passed == 0 && !force {
         let (why, code) = match found.is_empty() {
             true => ("there is nothing to store", INCONCLUSIVE),
@@ -125,7 +132,9 @@ pub(super) fn set(
     stored.extend(found);
     let path = store(loaded, stored.clone(), clock)?;
     let text = match format {
-        Format::Human => format!("{}{omitted}stored {} in {path}\n", table(&stored), plural(stored.len(), "result")),
+        Format::Human => {
+            format!("{}{omitted}stored {} in {path}\n", table(&suite, &stored), plural(stored.len(), "result"))
+        }
         Format::Json => output::json(&json!({ "speclens": 1, "path": path, "results": stored, "left_out": left_out }))?,
     };
     output::print(&text)?;
@@ -290,7 +299,10 @@ fn store(loaded: &Loaded, results: BTreeMap<String, BaselineResult>, clock: Cloc
     Ok(load::shown(&directory.join(name)))
 }
 
-fn table(results: &BTreeMap<String, BaselineResult>) -> String {
+/// Returns the results as text. `suite` has no comparisons with the baseline: some tests check nothing else.
+fn table(suite: &Suite, results: &BTreeMap<String, BaselineResult>) -> String {
+    let unchecked: Vec<&String> =
+        suite.cases.iter().filter(|case| judge::unjudged(case).is_empty()).map(|case| &case.name).collect();
     let mut text = String::new();
     for (key, result) in results {
         let cost = result.cost_usd.map(|cost| format!(", {}", dollars(cost))).unwrap_or_default();
@@ -298,10 +310,14 @@ fn table(results: &BTreeMap<String, BaselineResult>) -> String {
             [] => String::new(),
             codes => format!(", {}", codes.join(" ")),
         };
-        let rate = format!("{:.0} % of {} passed", result.pass_rate * 100.0, plural(result.run_count, "attempt"));
+        let attempts = plural(result.run_count, "attempt");
+        let rate = match unchecked.iter().any(|test| is_of(key, test)) {
+            true => format!("{attempts}, in which nothing but drift is checked"),
+            false => format!("{:.0} % of {attempts} passed", result.pass_rate * 100.0),
+        };
         let _ =
             writeln!(text, "{}", plain::line(&format!("{key}: {rate}, {:.0} ms{cost}{codes}", result.latency_avg_ms)));
-        let first = result.output_text.lines().next().unwrap_or_default();
+        let first = result.output_text.lines().next().unwrap_or("no whole output is stored");
         let _ = writeln!(text, "  {}", plain::line(first));
     }
     text
@@ -313,7 +329,11 @@ pub(super) fn show(loaded: &Loaded, format: Format) -> anyhow::Result<u8> {
         return Ok(FAILED);
     };
     let text = match format {
-        Format::Human => format!("stored {}\n{}", baseline.created_at, table(&baseline.results)),
+        Format::Human => format!(
+            "stored {}\n{}",
+            baseline.created_at,
+            table(&without_drift(&loaded.report.suite, None), &baseline.results)
+        ),
         Format::Json => output::json(&json!({ "speclens": 1, "baseline": baseline }))?,
     };
     output::print(&text)?;
@@ -416,7 +436,7 @@ pub(super) fn compare(loaded: &Loaded, tests: &[String], is_run: bool, format: F
         return Ok(INTERRUPTED);
     };
     let now = measured(&suite, &result);
-    let is_chosen = |key: &&String| tests.is_empty() || tests.iter().any(|test| key.starts_with(&format!("{test}::")));
+    let is_chosen = |key: &&String| tests.is_empty() || tests.iter().any(|test| is_of(key, test));
     let is_planned = |key: &str| {
         suite
             .cases
@@ -495,13 +515,17 @@ impl Compared {
     }
 }
 
+/// Whether a key is that of a test with some subject.
+fn is_of(key: &str, test: &str) -> bool {
+    key.strip_prefix(test).is_some_and(|rest| rest.starts_with("::"))
+}
+
 /// Removes stored outputs of tests, or all baselines of the suite.
 pub(super) fn reset(loaded: &Loaded, tests: &[String]) -> anyhow::Result<u8> {
     let Some(baseline) = in_use(loaded)? else {
         output::print("no baseline is stored\n")?;
         return Ok(FAILED);
     };
-    let is_of = |key: &str, test: &String| key.strip_prefix(test.as_str()).is_some_and(|rest| rest.starts_with("::"));
     if let Some(unknown) = tests.iter().find(|test| !baseline.results.keys().any(|key| is_of(key, test))) {
         let known = baseline.results.keys().filter_map(|key| Some(key.rsplit_once("::")?.0));
         output::print(&format!("no output of `{unknown}` is stored{}\n", did_you_mean(unknown, known)))?;
