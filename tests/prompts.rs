@@ -275,6 +275,7 @@ fn suite(server: &Loopback, provider: &str, test: &str) -> Place {
 const OPEN_AI: &str = "openai: {apiKeyEnv: PROMPT_TEST_KEY, baseUrl: 'URL/openai/v1'}";
 const ANTHROPIC: &str = "anthropic: {apiKeyEnv: PROMPT_TEST_KEY, baseUrl: 'URL/anthropic'}";
 const GEMINI: &str = "gemini: {apiKeyEnv: PROMPT_TEST_KEY, baseUrl: 'URL/gemini'}";
+const OLLAMA: &str = "ollama: {baseUrl: 'URL/ollama'}";
 const HTTP: &str = "http: {url: 'URL/http', toolCallsPath: did.calls}";
 const MCP: &str = "mcp: {serverUrl: 'URL/mcp', toolName: say}";
 const KEY: &str = "planted-key-0815";
@@ -330,14 +331,129 @@ fn empty_reply_proves_nothing() {
     assert!(outcomes.into_iter().all(|outcome| outcome == "unknown"), "{run}");
 }
 
+/// Replies that may lack a part, in each protocol.
+const INCOMPLETE: &[(&str, &str)] = &[
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}, "finish_reason": "error"}]}"#),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}, "finish_reason": "model_length"}]}"#),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}}, {"message": {"content": "bad"}}]}"#),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}, "error": {"code": 500}}]}"#),
+    (
+        OPEN_AI,
+        r#"{"choices": [{"message": {"content": [{"type": "text", "text": "good"}, {"type": "refusal", "refusal": "bad"}]}}]}"#,
+    ),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": [{"type": "text", "text": "good"}, {"type": "image_url"}]}}]}"#),
+    (ANTHROPIC, r#"{"content": [{"type": "text", "text": "good"}], "stop_reason": "pause_turn"}"#),
+    (ANTHROPIC, r#"{"content": [{"type": "text", "text": "good"}, {"type": "server_tool_use", "name": "f"}]}"#),
+    (ANTHROPIC, r#"{"content": ["bad", {"type": "text", "text": "good"}]}"#),
+    (GEMINI, r#"{"candidates": [{"content": {"parts": [{"text": "good"}]}, "finishReason": "OTHER"}]}"#),
+    (GEMINI, r#"{"candidates": [{"content": {"parts": ["bad", {"text": "good"}]}}]}"#),
+    (OLLAMA, r#"{"message": {"content": "good"}, "done": false}"#),
+    (HTTP, r#"{"choices": [{"message": {"content": "good"}, "finish_reason": "length"}], "did": {}}"#),
+    (MCP, r#"{"content": [{"type": "text", "text": "good"}], "stopReason": "maxTokens"}"#),
+    (MCP, r#"{"content": [{"type": "text", "text": "good"}, {"type": "text", "text": "bad"}]}"#),
+];
+
 #[test]
-fn parts_of_a_reply_that_are_not_read_may_say_what_must_not_be_said() {
-    let raw = json!({ "content": [{ "type": "text", "text": "good" }, { "type": "text", "text": "bad" }] });
+fn what_a_reply_may_lack_passes_nothing() {
+    for (provider, raw) in INCOMPLETE {
+        let raw: Value = serde_json::from_str(raw).unwrap();
+        let server = providers::playing(&json!({ "responses": [{ "raw": raw }] }));
+        let claims = "    expect: {output: {contains: [good], notContains: [bad]}, toolCalls: [{tool: f, shouldNotCall: true}]}\n";
+        let run = run(&suite(&server, provider, claims));
+        let outcomes = run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].clone());
+        let outcomes: Vec<Value> = outcomes.collect();
+        assert!(outcomes.contains(&json!("pass")), "{provider}: {run}");
+        assert_eq!(outcomes.iter().filter(|outcome| **outcome == "unknown").count(), 2, "{provider} {raw}: {run}");
+    }
+}
+
+#[test]
+fn tool_of_a_server_that_fails_is_an_error() {
+    let raw = json!({ "isError": true, "content": [{ "type": "text", "text": "good, but no service" }] });
     let server = providers::playing(&json!({ "responses": [{ "raw": raw }] }));
-    let claims = "    expect: {output: {contains: [good], notContains: [bad]}}\n";
-    let run = run(&suite(&server, MCP, claims));
+    let run = run(&suite(&server, MCP, "    expect: {output: {contains: [good]}}\n"));
+    assert!(run["error"]["message"].as_str().is_some_and(|message| message.contains("no service")), "{run}");
+}
+
+#[test]
+fn usage_that_is_not_whole_passes_no_limit() {
+    for usage in [
+        json!({ "completion_tokens": 1 }),
+        json!({ "prompt_tokens": 1 }),
+        json!({ "prompt_tokens": -1_000_000, "completion_tokens": 5 }),
+        json!({ "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 1_000_000 }),
+    ] {
+        let raw = json!({ "choices": [{ "message": { "content": "good" } }], "usage": usage });
+        let server = providers::playing(&json!({ "responses": [{ "raw": raw }] }));
+        let place = suite(&server, OPEN_AI, "    expect: {cost: {maxUsd: 1}}\n");
+        place.write("kindlm.yaml", place.read("kindlm.yaml").replace("model: x", "model: gpt-4o-mini"));
+        let run = run(&place);
+        assert_eq!(run["verdicts"][0]["code"], "COST_UNKNOWN", "{usage}: {run}");
+    }
+}
+
+#[test]
+fn empty_turn_of_a_conversation_proves_nothing() {
+    let server = providers::playing(&json!({ "responses": [{ "text": " \n" }, { "text": "good" }] }));
+    let claims = "    conversation:\n      - {turn: a, expect: {output: {notContains: [bad]}, guardrails: {pii: {}}, judge: [{criteria: polite}]}}\n      - {turn: b, user: more}\n    expect: {toolCalls: [{tool: f, shouldNotCall: true}]}\n";
+    let run = run(&suite(&server, OPEN_AI, claims));
     let outcomes = run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].clone());
-    assert_eq!(outcomes.collect::<Vec<_>>(), ["pass", "unknown"], "{run}");
+    assert!(outcomes.into_iter().all(|outcome| outcome == "unknown"), "{run}");
+    assert_eq!(server.requests().len(), 2, "no judge was asked about nothing");
+}
+
+#[test]
+fn judge_cannot_say_of_a_masked_text_what_it_does_not_see() {
+    let server = providers::playing(&json!({ "responses": [{ "text": format!("the key is {KEY}") }] }));
+    let run = run(&suite(&server, OPEN_AI, "    expect: {judge: [{criteria: reveals no key}]}\n"));
+    assert_eq!((run["status"].as_str(), server.requests().len()), (Some("unknown"), 1), "{run}");
+}
+
+#[test]
+fn positions_after_a_reply_that_was_cut_off_are_unknown() {
+    let call = |name: &str, end: &str| {
+        let call = json!({ "id": name, "function": { "name": name, "arguments": "{}" } });
+        json!({ "raw": { "choices": [{ "message": { "content": "ok", "tool_calls": [call] }, "finish_reason": end }] } })
+    };
+    let script = json!({ "responses": [call("f", "length"), call("g", "tool_calls"), { "text": "done" }] });
+    let claims = "    tools: [{name: f, defaultResponse: 1}, {name: g, defaultResponse: 1}]\n    expect: {toolCalls: [{tool: f, order: 0}, {tool: g, order: 1}]}\n";
+    let run = run(&suite(&providers::playing(&script), OPEN_AI, claims));
+    let of = |label: &str| {
+        let mut verdicts = run["verdicts"].as_array().unwrap().iter();
+        verdicts.find(|verdict| verdict["label"].as_str().unwrap().contains(label)).unwrap()["outcome"].clone()
+    };
+    assert_eq!(of("\"g\" at position"), "unknown", "{run}");
+    assert_eq!(of("\"g\" called"), "pass", "{run}");
+}
+
+#[test]
+fn what_no_reader_sees_hides_nothing() {
+    let call = json!({ "id": "c", "name": "delete\u{200b}_all", "arguments": {} });
+    let text = "a\u{200b}@bc.de";
+    let script = json!({ "responses": [{ "text": text, "toolCalls": [call] }, { "text": text }] });
+    let claims = "    tools: [{name: f, defaultResponse: 1}]\n    expect: {guardrails: {pii: {}}, toolCalls: [{tool: delete_all, shouldNotCall: true}]}\n";
+    let run = run(&suite(&providers::playing(&script), OPEN_AI, claims));
+    let outcomes = run["verdicts"].as_array().unwrap().iter().map(|verdict| verdict["outcome"].clone());
+    assert!(outcomes.into_iter().all(|outcome| outcome == "unknown"), "{run}");
+}
+
+#[test]
+fn two_tests_that_are_renamed_share_no_recording() {
+    let server = providers::playing(&json!({ "responses": [{ "text": "bad" }, { "text": "good" }] }));
+    let place = suite(
+        &server,
+        OPEN_AI,
+        "    expect: {output: {contains: [good]}}\n  - {name: u, prompt: ask, vars: {who: Ann}, expect: {output: {contains: [good]}}}\n",
+    );
+    let text = place.read("kindlm.yaml");
+    run(&place);
+    for (renamed, known) in
+        [(text.replace("name: t", "name: v"), 1), (text.replace("name: t", "name: v").replace("name: u", "name: w"), 0)]
+    {
+        place.write("kindlm.yaml", renamed);
+        let done = place.run_with(&[("PROMPT_TEST_KEY", KEY)], &["run", "--recorded", "--report", "json"]);
+        assert_eq!(done.json()["totals"]["passed"], known, "{done:?}");
+    }
 }
 
 #[test]
@@ -360,6 +476,8 @@ const CALLS: &[(&str, &str, &str)] = &[
     (OPEN_AI, r#"{"choices": [{"message": {"content": "good", "tool_calls": [{"function": {}}]}}]}"#, "error"),
     (OPEN_AI, r#"{"choices": [{"message": {"content": "good", "function_call": {"name": "f"}}}]}"#, "unknown"),
     (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}}, {"message": {"tool_calls": [{}]}}]}"#, "unknown"),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}, "finish_reason": "tool_calls"}]}"#, "unknown"),
+    (ANTHROPIC, r#"{"content": [{"type": "text", "text": "good"}], "stop_reason": "tool_use"}"#, "unknown"),
     (ANTHROPIC, r#"{"content": [{"type": "text", "text": "good"}]}"#, "pass"),
     (ANTHROPIC, r#"{"content": [{"type": "text", "text": "good"}, {"type": "tool_use"}]}"#, "error"),
     (GEMINI, r#"{"candidates": [{"content": {"parts": [{"text": "good"}]}}]}"#, "pass"),

@@ -255,8 +255,9 @@ impl EvidenceStore {
         let from = (recording.case != secrets.mask(&attempt_ref.case.name)).then_some(recording.case);
         // Two agents with one task may do different things: a recording of one says nothing about the other, unless it
         // is the same task under an old name.
-        let is_another = |other: &String| attempt_ref.suite.cases.iter().any(|case| secrets.mask(&case.name) == *other);
-        if !attempt_ref.case.action.is_repeatable() && from.as_ref().is_some_and(is_another) {
+        let does_same = |case: &Arc<Case>| AttemptRef { case, ..attempt_ref }.key() == key;
+        let is_ambiguous = || attempt_ref.suite.cases.iter().filter(|case| does_same(case)).count() > 1;
+        if from.is_some() && !attempt_ref.case.action.is_repeatable() && is_ambiguous() {
             return Err(missing());
         }
         let origin = match recordings.is_foreign(recording.machine.as_ref()) {

@@ -51,7 +51,12 @@ pub async fn similarity(model: &dyn Model, one: &str, other: &str, secrets: &Sec
     let (one, other) = tokio::try_join!(model.embed(&one), model.embed(&other))?;
     let product = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(one, other)| one * other).sum::<f64>();
     let length = (product(&one, &one) * product(&other, &other)).sqrt();
-    Ok(if one.len() == other.len() && length > 0.0 { product(&one, &other) / length } else { 0.0 })
+    let similarity = if one.len() == other.len() && length > 0.0 { product(&one, &other) / length } else { 0.0 };
+    if similarity.is_finite() {
+        Ok(similarity)
+    } else {
+        Err(RunError::new(RunErrorKind::Provider, "the embeddings are too large to be compared"))
+    }
 }
 
 pub async fn ask(model: &dyn Model, request: &Request, secrets: &Secrets) -> Result<Reply, RunError> {
@@ -121,12 +126,18 @@ pub struct Reply {
 pub enum Unfinished {
     CutOff,
     Refused(String),
+    /// It has an end that its provider does not usually give.
+    Other(String),
+    /// It has a part that is neither text nor a call.
+    Unread,
 }
 
 impl Unfinished {
     pub fn sentence(&self) -> String {
         match self {
             Unfinished::CutOff => "the model's reply was cut off at the token limit".to_owned(),
+            Unfinished::Other(reason) => format!("the provider ended the model's reply with `{reason}`"),
+            Unfinished::Unread => "the model's reply has a part that is neither text nor a call".to_owned(),
             Unfinished::Refused(reason) => format!("the model or its provider refused to answer (`{reason}`)"),
         }
     }

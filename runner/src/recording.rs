@@ -205,7 +205,9 @@ impl Recordings {
         }
         let evidence = Arc::make_mut(&mut recording.evidence);
         put_back(evidence, &texts, |text| self.text(text, path))?;
-        if !evidence.captures_mut().iter().all(|capture| capture.is_sound()) {
+        let usages = evidence.turns.iter().filter_map(|turn| turn.usage).chain(evidence.usage);
+        let are_costs_sound = usages.filter_map(|usage| usage.cost_usd).all(|cost| cost >= 0.0);
+        if !are_costs_sound || !evidence.captures_mut().iter().all(|capture| capture.is_sound()) {
             return Err(Unusable::Damaged);
         }
         dialect.mask(evidence, secrets);

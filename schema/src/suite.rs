@@ -113,7 +113,12 @@ impl Suite {
             })
         };
         let Some(shared) = agents().next().map(|agent| &agent.surroundings) else {
-            return Redactions { env: self.key_variables().into_iter().collect(), ..Redactions::default() };
+            let asked = self.asked_models();
+            let services = asked.iter().filter_map(|asked| asked.service.as_ref());
+            let variables =
+                services.flat_map(|service| service.values()).map(|(name, value)| (name.to_owned(), value.to_owned()));
+            let env = self.key_variables().into_iter().collect();
+            return Redactions { env, variables: variables.collect(), ..Redactions::default() };
         };
         let mut variables: Vec<(String, String)> = agents()
             .flat_map(|agent| agent.environment())
@@ -224,15 +229,19 @@ impl Claim {
 impl Suite {
     /// Returns the environment variables with the keys of models that claims ask.
     pub fn key_variables(&self) -> BTreeSet<String> {
+        self.asked_models().iter().flat_map(AskedModel::variables).map(str::to_owned).collect()
+    }
+
+    /// Returns the models that are asked by prompts and by claims.
+    fn asked_models(&self) -> Vec<AskedModel> {
         let claims = self.cases.iter().flat_map(|case| &case.claims);
         let needs = claims.flat_map(|claim| claim.check.needs(&Context::default()));
-        let asked: Vec<AskedModel> = needs.filter_map(|need| Some(need.question()?.peer.clone())).collect();
+        let judges = needs.filter_map(|need| Some(need.question()?.peer.clone()));
         let models = self.cases.iter().flat_map(|case| match &case.action {
             Action::Prompt(prompt) => prompt.models.as_slice(),
             Action::Command(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => &[],
         });
-        let all = asked.iter().chain(models.map(|model| &model.asked));
-        all.flat_map(AskedModel::variables).map(str::to_owned).collect()
+        judges.chain(models.map(|model| model.asked.clone())).collect()
     }
 }
 

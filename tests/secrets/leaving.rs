@@ -267,6 +267,9 @@ tests:
       output: {contains: [never], notContains: [aws-pair], schemaFile: schema.json}
       judge: [{criteria: is friendly}]
       toolCalls: [{tool: say, argsMatch: {text: never}}]
+  - name: harmless
+    command: echo hello
+    expect: {judge: [{criteria: is friendly}]}
 ";
 
 #[test]

@@ -224,7 +224,8 @@ impl Advice {
 /// Returns a number of seconds, or the time until a date, as HTTP or RFC 3339 writes it.
 fn retry_after(text: &str, now: i64) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
+        // One that is too long for a duration is too long to wait.
+        return Duration::try_from_secs_f64(seconds).ok().or((seconds > 0.0).then_some(Duration::MAX));
     }
     let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).or_else(|_| text.parse()).ok();
     let date: jiff::Timestamp = date?;

@@ -45,7 +45,7 @@ pub(super) fn body(protocol: &Protocol, model: &str, request: &Request) -> Strin
 pub(super) fn reply(protocol: &Protocol, body: &Value) -> Result<Reply, String> {
     let reply = match protocol {
         Protocol::Service(Service::Http(http)) => service::reply(http, body)?,
-        Protocol::Service(Service::Mcp(_)) => service::result(body),
+        Protocol::Service(Service::Mcp(_)) => service::result(body)?,
         Protocol::Api(api) => match api {
             Api::OpenAi => open_ai::reply(body),
             Api::Anthropic => anthropic::reply(body),
@@ -68,7 +68,10 @@ fn has_calls(body: &Value) -> bool {
             let is_call = |(name, value): (&String, &Value)| match value {
                 Value::Array(items) => NAMES.contains(&name.as_str()) && !items.is_empty(),
                 Value::Object(members) => NAMES.contains(&name.as_str()) && !members.is_empty(),
-                Value::String(text) => name == "type" && NAMES.contains(&text.as_str()),
+                Value::String(text) => {
+                    let says = matches!(name.as_str(), "type" | "finish_reason" | "stop_reason");
+                    says && NAMES.iter().any(|name| text.to_lowercase().ends_with(name))
+                }
                 Value::Null | Value::Bool(_) | Value::Number(_) => false,
             };
             members.iter().any(is_call) || members.values().any(has_calls)

@@ -83,7 +83,7 @@ impl<'e> Act<'e> {
         };
         Ok(Evidence {
             context: self.evidence.context.clone(),
-            output: Some(reply.output.clone()),
+            output: Some(Output { replies: vec![reply.clone()], ..reply.output.clone() }),
             usage: reply.usage,
             duration_ms: reply.duration_ms,
             ended: Some(Ended::Done),

@@ -5,6 +5,7 @@ mod row;
 
 use crate::{
     act::Act,
+    check::text::Near,
     evidence::{Context, Need},
     seen::Why,
 };
@@ -79,13 +80,6 @@ pub struct Mismatch {
     pub help: Vec<String>,
     /// The observed text that comes closest to a missing one.
     pub closest: Option<String>,
-}
-
-/// An observed text that is similar to a missing one, and a note about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Near {
-    pub text: String,
-    pub note: String,
 }
 
 impl Mismatch {

@@ -116,8 +116,11 @@ impl Partner for Commands<'_> {
         None
     }
 
-    fn refuses(&self, _: &Unfinished) -> bool {
-        true
+    fn refuses(&self, unfinished: &Unfinished) -> bool {
+        match unfinished {
+            Unfinished::CutOff | Unfinished::Refused(_) => true,
+            Unfinished::Other(_) | Unfinished::Unread => false,
+        }
     }
 }
 

@@ -3,8 +3,21 @@
 use serde_json::{Value, json};
 use speclens_schema::evidence::ToolCall;
 
-use super::values::{found, joined, object, system, text_at, unfinished, usage};
+use super::values::{Counts, Ends, found, is_text, joined, kind, object, system, text_at, unread, usage};
 use crate::model::{Message, Reply, Request, Tool};
+
+const ENDS: Ends = Ends {
+    complete: &["end_turn", "stop_sequence", "tool_use"],
+    cut_off: &["max_tokens", "model_context_window_exceeded"],
+    refused: &["refusal"],
+};
+
+/// Tokens from and for its cache are sent, too.
+const COUNTS: Counts<'_> = Counts {
+    sent: &["/usage/input_tokens", "/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens"],
+    received: &["/usage/output_tokens"],
+    total: None,
+};
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
     let sampling = &request.sampling;
@@ -65,7 +78,6 @@ fn content(reply: &Reply) -> Value {
 pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let content = found(body, "/content").ok_or("`content`")?;
     let blocks = || content.as_array().into_iter().flatten();
-    let kind = |block: &Value| block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     let calls = blocks().filter(|block| kind(block) == "tool_use").enumerate().map(|(index, block)| {
         Some(ToolCall {
             id: text_at(block, "/id").unwrap_or_else(|| format!("call_{index}")),
@@ -74,15 +86,15 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
         })
     });
     let texts: Value = blocks().filter(|block| kind(block) == "text").cloned().collect();
-    let is_plain = blocks().all(|block| matches!(kind(block).as_str(), "text" | "tool_use"));
-    let reason = body.pointer("/stop_reason").and_then(Value::as_str);
+    let is_plain = blocks().all(|block| matches!(kind(block), "text" | "tool_use"));
+    let is_read = |block: &Value| kind(block) == "tool_use" || kind(block) == "text" && is_text(block);
     Ok(Reply {
         text: joined(Some(&texts)),
         calls: calls.collect::<Option<_>>().ok_or("`name` in a call")?,
-        usage: usage(body, "/usage/input_tokens", "/usage/output_tokens"),
+        usage: usage(body, &COUNTS),
         // A thought must come back with its signature.
         carried: (!is_plain).then(|| content.clone()),
-        unfinished: unfinished(reason, "max_tokens", &["refusal"]),
+        unfinished: ENDS.unfinished(body.get("stop_reason")).or_else(|| unread(Some(content), is_read)),
         calls_gap: None,
     })
 }

@@ -4,9 +4,15 @@ use serde_json::{Value, json};
 
 use super::{
     chat::{self, Style},
-    values::{found, joined, object, unfinished, usage},
+    values::{Counts, Ends, found, is_text, joined, object, unread, usage},
 };
 use crate::model::{Reply, Request};
+
+const ENDS: Ends =
+    Ends { complete: &["complete", "stop_sequence", "tool_call"], cut_off: &["max_tokens"], refused: &["error_toxic"] };
+
+const COUNTS: Counts<'_> =
+    Counts { sent: &["/usage/tokens/input_tokens"], received: &["/usage/tokens/output_tokens"], total: None };
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
     let sampling = &request.sampling;
@@ -23,13 +29,12 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
 
 pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let message = found(body, "/message").ok_or("`message`")?;
-    let reason = body.pointer("/finish_reason").and_then(Value::as_str);
     Ok(Reply {
         text: joined(message.get("content")),
         calls: chat::calls(message, "call")?,
         calls_gap: None,
-        usage: usage(body, "/usage/tokens/input_tokens", "/usage/tokens/output_tokens"),
+        usage: usage(body, &COUNTS),
         carried: None,
-        unfinished: unfinished(reason, "MAX_TOKENS", &["ERROR_TOXIC"]),
+        unfinished: ENDS.unfinished(body.get("finish_reason")).or_else(|| unread(message.get("content"), is_text)),
     })
 }

@@ -44,7 +44,7 @@ impl Embedding {
 
     pub(in crate::model) fn vector(&self, body: &Value) -> Result<Vec<f64>, String> {
         let numbers = found(body, self.place).and_then(Value::as_array);
-        let numbers = numbers.map(|numbers| numbers.iter().filter_map(Value::as_f64).collect::<Vec<f64>>());
+        let numbers = numbers.and_then(|numbers| numbers.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>());
         numbers.filter(|numbers| !numbers.is_empty()).ok_or_else(|| format!("it has no embedding at `{}`", self.place))
     }
 }

@@ -5,15 +5,26 @@ use speclens_schema::evidence::ToolCall;
 
 use super::{
     chat::function,
-    values::{found, joined, object, system, text_at, unfinished, usage},
+    values::{Counts, Ends, found, is_text, joined, object, system, text_at, unread, unread_after_first, usage},
 };
 use crate::model::{Message, Reply, Request, Unfinished};
 
 /// The ids of calls that came without one; results name such calls by their tool alone.
 const UNNAMED: &str = "gemini_call_";
 
-const REFUSALS: &[&str] =
-    &["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MALFORMED_FUNCTION_CALL"];
+const ENDS: Ends = Ends {
+    complete: &["stop"],
+    cut_off: &["max_tokens"],
+    refused: &[
+        "safety", "recitation", "blocklist", "prohibited_content", "spii", "language", "malformed_function_call",
+    ],
+};
+
+const COUNTS: Counts<'_> = Counts {
+    sent: &["/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount"],
+    received: &["/usageMetadata/candidatesTokenCount", "/usageMetadata/thoughtsTokenCount"],
+    total: Some("/usageMetadata/totalTokenCount"),
+};
 
 pub(super) fn body(request: &Request) -> Value {
     let sampling = &request.sampling;
@@ -93,16 +104,20 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
             arguments: super::values::arguments(call.get("args")),
         })
     });
-    let reason = body.pointer("/candidates/0/finishReason").and_then(Value::as_str);
-    let mut usage = usage(body, "/usageMetadata/promptTokenCount", "/usageMetadata/candidatesTokenCount");
-    let thoughts = body.pointer("/usageMetadata/thoughtsTokenCount").and_then(Value::as_u64);
-    usage.iter_mut().for_each(|usage| usage.output_tokens += thoughts.unwrap_or(0));
+    let is_read = |part: &Value| {
+        let is_signature = part.as_object().is_some_and(|part| part.keys().all(|key| key.starts_with("thought")));
+        is_text(part) || part.get("functionCall").is_some() || is_signature
+    };
     Ok(Reply {
         text: joined(parts),
         calls: calls.collect::<Option<_>>().ok_or("`name` in a call")?,
         calls_gap: None,
-        usage,
+        usage: usage(body, &COUNTS),
         carried: (has("thoughtSignature") || has("thought")).then(|| parts.cloned()).flatten(),
-        unfinished: unfinished(reason, "MAX_TOKENS", REFUSALS).or(blocked),
+        unfinished: ENDS
+            .unfinished(body.pointer("/candidates/0/finishReason"))
+            .or(blocked)
+            .or_else(|| unread(parts, is_read))
+            .or_else(|| unread_after_first(body.get("candidates"))),
     })
 }

@@ -4,9 +4,13 @@ use serde_json::{Value, json};
 
 use super::{
     chat::{self, Style},
-    values::{found, joined, object, text_at, unfinished, usage},
+    values::{Counts, Ends, found, is_text, joined, object, text_at, unread, usage},
 };
-use crate::model::{Reply, Request};
+use crate::model::{Reply, Request, Unfinished};
+
+const ENDS: Ends = Ends { complete: &["stop"], cut_off: &["length"], refused: &[] };
+
+const COUNTS: Counts<'_> = Counts { sent: &["/prompt_eval_count"], received: &["/eval_count"], total: None };
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
     let sampling = &request.sampling;
@@ -29,14 +33,17 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
 
 pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let message = found(body, "/message").ok_or("`message`")?;
-    let reason = body.pointer("/done_reason").and_then(Value::as_str);
+    let is_cut = body.get("done") == Some(&Value::Bool(false));
     let calls = chat::calls(message, "ollama_call")?;
     Ok(Reply {
         text: joined(message.get("content")),
         calls_gap: None,
-        usage: usage(body, "/prompt_eval_count", "/eval_count"),
+        usage: usage(body, &COUNTS),
         carried: text_at(message, "/thinking").filter(|_| !calls.is_empty()).map(|text| json!({ "thinking": text })),
-        unfinished: unfinished(reason, "length", &[]),
+        unfinished: ENDS
+            .unfinished(body.get("done_reason"))
+            .or(is_cut.then_some(Unfinished::CutOff))
+            .or_else(|| unread(message.get("content"), is_text)),
         calls,
     })
 }

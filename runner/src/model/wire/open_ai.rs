@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     chat::{self, Style},
-    values::{found, joined, object, text_at, unfinished, usage},
+    values::{Counts, Ends, found, is_text, joined, object, text_at, unread, unread_after_first, usage},
 };
 use crate::model::{Reply, Request, Unfinished};
 
@@ -12,6 +12,20 @@ const STYLE: Style = Style { has_texts_and_ids: true, empty: Value::Null };
 
 /// Fields of a message that its provider expects back with the results of its calls.
 const CARRIED: &[&str] = &["reasoning_content", "reasoning_details"];
+
+const ENDS: Ends = Ends {
+    complete: &[
+        "stop", "tool_calls", "function_call", "tool_use", "end_turn", "stop_sequence", "eos", "eos_token", "complete",
+    ],
+    cut_off: &["length", "max_tokens", "model_length"],
+    refused: &["content_filter", "safety"],
+};
+
+const COUNTS: Counts<'_> = Counts {
+    sent: &["/usage/prompt_tokens"],
+    received: &["/usage/completion_tokens"],
+    total: Some("/usage/total_tokens"),
+};
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
     let sampling = &request.sampling;
@@ -29,17 +43,26 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
 
 pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
     let message = found(body, "/choices/0/message").ok_or("`choices[0].message`")?;
-    let reason = body.pointer("/choices/0/finish_reason").and_then(Value::as_str);
-    let refused = || text_at(message, "/refusal").map(|_| Unfinished::Refused("refusal".to_owned()));
     let calls = chat::calls(message, "call")?;
     let carried = CARRIED.iter().filter_map(|key| Some(((*key).to_owned(), message.get(*key)?.clone())));
     let carried: Map<String, Value> = carried.filter(|(_, value)| !value.is_null() && !calls.is_empty()).collect();
     Ok(Reply {
         text: joined(message.get("content")),
         calls_gap: None,
-        usage: usage(body, "/usage/prompt_tokens", "/usage/completion_tokens"),
+        usage: usage(body, &COUNTS),
         carried: (!carried.is_empty()).then_some(Value::Object(carried)),
-        unfinished: unfinished(reason, "length", &["content_filter"]).or_else(refused),
+        unfinished: unfinished(body),
         calls,
     })
+}
+
+/// Returns the reason why the first choice is incomplete.
+pub(super) fn unfinished(body: &Value) -> Option<Unfinished> {
+    let refused = || text_at(body, "/choices/0/message/refusal").map(|_| Unfinished::Refused("refusal".to_owned()));
+    let failed = || found(body, "/choices/0/error").map(|_| Unfinished::Other("error".to_owned()));
+    ENDS.unfinished(body.pointer("/choices/0/finish_reason"))
+        .or_else(refused)
+        .or_else(failed)
+        .or_else(|| unread(body.pointer("/choices/0/message/content"), is_text))
+        .or_else(|| unread_after_first(body.get("choices")))
 }

@@ -5,9 +5,10 @@ use speclens_schema::evidence::{CallsGap, HttpService, McpService, ToolCall};
 
 use super::{
     chat::function,
-    values::{arguments, found, object, plain_messages, text_at, usage},
+    open_ai,
+    values::{Counts, Ends, arguments, found, object, plain_messages, text_at, unread_after_first, usage},
 };
-use crate::model::{Message, Reply, Request, Unfinished};
+use crate::model::{Message, Reply, Request};
 
 /// KindLM's name of a call that has none.
 const UNNAMED: &str = "unknown";
@@ -61,7 +62,9 @@ pub(super) fn reply(service: &HttpService, body: &Value) -> Result<Reply, String
     let paths = &service.usage_paths;
     let sent = pointer(paths.input_tokens.as_deref().unwrap_or("usage.prompt_tokens"));
     let received = pointer(paths.output_tokens.as_deref().unwrap_or("usage.completion_tokens"));
-    Ok(Reply { text, calls, calls_gap, usage: usage(body, &sent, &received), ..Reply::default() })
+    let usage = usage(body, &Counts { sent: &[&sent], received: &[&received], total: None });
+    // Most services answer in the form of chat completions.
+    Ok(Reply { text, calls, calls_gap, usage, unfinished: open_ai::unfinished(body), ..Reply::default() })
 }
 
 /// Reads the calls of an answer, which may leave out an empty list, but not what the list is in.
@@ -113,16 +116,21 @@ fn arguments_of(model: &str, request: &Request) -> Value {
     json!({ "messages": plain_messages(request), "model": model, "params": parameters })
 }
 
+/// The ends of the Model Context Protocol's samples.
+const ENDS: Ends = Ends { complete: &["endturn", "stopsequence", "tooluse"], cut_off: &["maxtokens"], refused: &[] };
+
 /// Reads the result of the tool. Its usage and its calls are unknown.
-pub(super) fn result(body: &Value) -> Reply {
+pub(super) fn result(body: &Value) -> Result<Reply, String> {
     let places = ["/content/0/text", "/result", "/output"];
     let text = places.iter().find_map(|place| body.pointer(place)?.as_str()).unwrap_or_default();
-    // KindLM reads the first part only.
-    let has_more = body.get("content").and_then(Value::as_array).is_some_and(|parts| parts.len() > 1);
-    Reply {
+    if body.get("isError") == Some(&Value::Bool(true)) {
+        return Err(format!("it says that the tool failed: {text}"));
+    }
+    Ok(Reply {
         text: text.to_owned(),
         calls_gap: Some(CallsGap::NotShown),
-        unfinished: has_more.then_some(Unfinished::CutOff),
+        // KindLM reads the first part only.
+        unfinished: ENDS.unfinished(body.get("stopReason")).or_else(|| unread_after_first(body.get("content"))),
         ..Reply::default()
-    }
+    })
 }

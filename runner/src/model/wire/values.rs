@@ -40,15 +40,27 @@ pub(super) fn joined(content: Option<&Value>) -> String {
     }
 }
 
-/// Returns the tokens of an answer; `None` if it counts none.
-pub(super) fn usage(body: &Value, sent: &str, received: &str) -> Option<Usage> {
-    let count = |place| body.pointer(place).and_then(Value::as_u64);
-    let (sent, received) = (count(sent), count(received));
-    (sent.is_some() || received.is_some()).then(|| Usage {
-        input_tokens: sent.unwrap_or(0),
-        output_tokens: received.unwrap_or(0),
-        cost_usd: None,
-    })
+/// The places of the counts of an answer, as JSON pointers.
+pub(super) struct Counts<'p> {
+    /// Tokens that were sent: the first place has them, the others more of them if they are there.
+    pub(super) sent: &'p [&'p str],
+    /// The same of those that were received.
+    pub(super) received: &'p [&'p str],
+    pub(super) total: Option<&'p str>,
+}
+
+/// Returns the tokens of an answer; `None` if it does not count both, or a total of more.
+pub(super) fn usage(body: &Value, counts: &Counts<'_>) -> Option<Usage> {
+    let count = |place: &str| found(body, place).map(|count| count.as_u64());
+    let sum = |places: &[&str]| {
+        let [first, more @ ..] = places else { return None };
+        let more = more.iter().filter_map(|place| count(place));
+        more.fold(count(first)?, |sum, more| sum?.checked_add(more?))
+    };
+    let (sent, received) = (sum(counts.sent)?, sum(counts.received)?);
+    let total = counts.total.and_then(count);
+    let is_all = total.is_none_or(|total| total.is_some_and(|total| total <= sent.saturating_add(received)));
+    is_all.then_some(Usage { input_tokens: sent, output_tokens: received, cost_usd: None })
 }
 
 /// Returns the messages with only their roles and texts.
@@ -74,10 +86,52 @@ pub(super) fn arguments(written: Option<&Value>) -> Value {
     }
 }
 
-pub(super) fn unfinished(reason: Option<&str>, cut_off: &str, refusals: &[&str]) -> Option<Unfinished> {
-    let reason = reason?;
-    if reason == cut_off {
-        return Some(Unfinished::CutOff);
+/// The words of a protocol for the ends of its answers, in lower case.
+pub(super) struct Ends {
+    pub(super) complete: &'static [&'static str],
+    pub(super) cut_off: &'static [&'static str],
+    pub(super) refused: &'static [&'static str],
+}
+
+impl Ends {
+    /// Returns the reason why an answer with this end is incomplete. One without an end is complete.
+    pub(super) fn unfinished(&self, end: Option<&Value>) -> Option<Unfinished> {
+        let end = end?.as_str().filter(|end| !end.is_empty())?;
+        let word = end.to_lowercase();
+        let is_one = |of: &[&str]| of.contains(&word.as_str());
+        match () {
+            () if is_one(self.complete) => None,
+            () if is_one(self.cut_off) => Some(Unfinished::CutOff),
+            () if is_one(self.refused) => Some(Unfinished::Refused(end.to_owned())),
+            () => Some(Unfinished::Other(end.to_owned())),
+        }
     }
-    refusals.contains(&reason).then(|| Unfinished::Refused(reason.to_owned()))
+}
+
+/// The types of parts that are thoughts, and no answer.
+const THOUGHTS: [&str; 3] = ["thinking", "redacted_thinking", "reasoning"];
+
+pub(super) fn kind(part: &Value) -> &str {
+    part.get("type").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns [`Unfinished::Unread`] if an answer has a part that is neither a thought nor read.
+pub(super) fn unread(content: Option<&Value>, is_read: impl Fn(&Value) -> bool) -> Option<Unfinished> {
+    let is_read = |part: &Value| THOUGHTS.contains(&kind(part)) || is_read(part);
+    let is_all = match content {
+        None | Some(Value::Null | Value::String(_)) => true,
+        Some(Value::Array(parts)) => parts.iter().all(is_read),
+        Some(Value::Bool(_) | Value::Number(_) | Value::Object(_)) => false,
+    };
+    (!is_all).then_some(Unfinished::Unread)
+}
+
+/// Whether a part is a text.
+pub(super) fn is_text(part: &Value) -> bool {
+    part.get("text").is_some_and(Value::is_string)
+}
+
+/// Returns [`Unfinished::Unread`] if a list has more answers than the first, which alone is read.
+pub(super) fn unread_after_first(answers: Option<&Value>) -> Option<Unfinished> {
+    answers.and_then(Value::as_array).filter(|answers| answers.len() > 1).map(|_| Unfinished::Unread)
 }

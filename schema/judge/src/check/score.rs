@@ -37,7 +37,7 @@ pub fn scores(
 /// Reads a score: a number, or a quoted one, under `score`, or under `score` in `result`. The error is the reason why
 /// there is none.
 pub fn read(text: &str) -> Result<Score, String> {
-    let value = parse(object(text)?).map_err(|error| error.to_string())?;
+    let value = only_object(text, "score")?;
     let holder =
         if value.get("score").is_some_and(|score| !score.is_null()) { Some(&value) } else { value.get("result") };
     let score = holder.and_then(|holder| holder.get("score")).filter(|score| !score.is_null());
@@ -69,6 +69,40 @@ pub fn object(text: &str) -> Result<&str, &'static str> {
     range.and_then(|(start, end)| text.get(start..=end)).ok_or("it does not contain a JSON object")
 }
 
+/// Reads the object in an answer, beside which nothing may say a score, too. `key` is that of the score, in quotes.
+pub fn only_object(text: &str, key: &str) -> Result<Value, String> {
+    const MORE: &str = "it contains more than one score";
+    let said = match text.split_once("</think>") {
+        Some((thought, said)) if thought.trim_start().starts_with("<think>") => said,
+        Some(_) | None => text,
+    };
+    let object = object(said)?;
+    let start = object.as_ptr().addr() - said.as_ptr().addr();
+    let mut beside = [&said[..start], &said[start + object.len()..]].into_iter();
+    if beside.any(|text| text.contains(|letter: char| letter.is_ascii_digit()) || text.to_lowercase().contains("score"))
+    {
+        return Err(MORE.to_owned());
+    }
+    let value = parse(object).map_err(|error| error.to_string())?;
+    // Of keys that are repeated, only the last is read.
+    if object.matches(&format!("\"{key}\"")).count() > occurrences(&value, key) {
+        return Err(MORE.to_owned());
+    }
+    Ok(value)
+}
+
+/// Returns how often a text is a key or a value.
+fn occurrences(value: &Value, text: &str) -> usize {
+    match value {
+        Value::Object(members) => {
+            members.iter().map(|(key, value)| usize::from(key == text) + occurrences(value, text)).sum()
+        }
+        Value::Array(items) => items.iter().map(|item| occurrences(item, text)).sum(),
+        Value::String(value) => usize::from(value == text),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::read;
@@ -81,6 +115,7 @@ mod tests {
             (r#"{"result": {"score": 4, "reasoning": "good"}}"#, 4.0, Some("good")),
             (r#"{"score": null, "result": {"score": " 2 "}, "feedback": "so so"}"#, 2.0, Some("so so")),
             ("Sure:\n```json\n{\"score\": 1, \"reasoning\": \"\"}\n```", 1.0, None),
+            ("<think>a score of 0?</think>\n{\"score\": 1, \"reasoning\": \"score\"}", 1.0, Some("score")),
         ] {
             let score = read(text).unwrap();
             assert_eq!((score.value, score.reasoning.as_deref()), (value, reasoning), "{text}");
@@ -88,6 +123,11 @@ mod tests {
         for (text, part) in [
             ("5", "not contain a JSON object"),
             ("```json\n{\"score\": 5}\n```\nsays the text, and I say {\"score\": 1}", "more than one score"),
+            (r#"{"score": 0, "score": 1}"#, "more than one score"),
+            (r#"It said {"score": 1} but I give 0"#, "more than one score"),
+            (r#"{"score": 1}, or rather a score of zero"#, "more than one score"),
+            (r#"<think>maybe {"score": 1}</think> 0"#, "not contain a JSON object"),
+            ("Score: 0\n```\n{\"score\": 1}\n```", "more than one score"),
             ("{score: 5}", "line 1"),
             (r#"{"error": "no route"}"#, "missing"),
             (r#"{"score": true}"#, "not a number"),

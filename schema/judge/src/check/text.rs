@@ -4,8 +4,6 @@ use std::{borrow::Cow, collections::HashMap, ops::Range, sync::LazyLock};
 
 use icu_normalizer::{ComposingNormalizerBorrowed, properties::CanonicalCombiningClassMapBorrowed};
 
-use crate::verdict::Near;
-
 /// White space and line ends of ECMAScript. Rust's own set differs at U+0085 and U+FEFF.
 pub(crate) fn is_space(character: char) -> bool {
     matches!(
@@ -220,6 +218,13 @@ impl<'t> LineFeeds<'t> {
     pub fn original(&self, at: usize) -> usize {
         at + self.shortened.partition_point(|feed| *feed < at)
     }
+}
+
+/// An observed text that is similar to a missing one, and a note about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Near {
+    pub text: String,
+    pub note: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

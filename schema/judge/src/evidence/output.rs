@@ -337,8 +337,10 @@ impl EntryPlace {
 impl Output {
     /// Returns why nothing follows from what is not in it.
     pub fn gap(&self) -> Option<&'static str> {
-        let is_empty = self.replies.last().is_some_and(|reply| reply.output.text.trim().is_empty());
-        is_empty.then_some("the model's reply is empty")
+        let is_empty = |reply: &Reply| reply.output.text.trim().is_empty();
+        let says_nothing = |reply: &Reply| is_empty(reply) && reply.output.tool_calls.is_empty();
+        let is_gap = self.replies.last().is_some_and(is_empty) || self.replies.iter().any(says_nothing);
+        is_gap.then_some("the model's reply is empty")
     }
 
     /// Returns whether a secret is masked in it.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     observation::{Address, Answer, Content, FilesNeed, Need, Observation, ObservationTime, SeenFile, answer_in},
-    output::{Capture, EntryPlace, MaskingLoss, Output, Usage, shown},
+    output::{Capture, EntryPlace, MASK_CHARACTER, MaskingLoss, Output, Usage, shown},
 };
 use crate::check::headings;
 
@@ -98,6 +98,17 @@ pub struct McpService {
 }
 
 impl Service {
+    /// Returns the named values of its address and its headers, of which some may be secrets.
+    pub fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        let url = match self {
+            Service::Http(service) => &service.url,
+            Service::Mcp(service) => &service.url,
+        };
+        let query = url.split_once('?').map_or("", |(_, query)| query);
+        let of_url = query.split(['&', '#']).filter_map(|pair| pair.split_once('='));
+        of_url.chain(self.headers().iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+
     pub fn headers(&self) -> &BTreeMap<String, String> {
         match self {
             Service::Http(service) => &service.headers,
@@ -183,8 +194,11 @@ impl QuestionNeed {
                     if output.cut {
                         return Err("the output was cut off, so no model was asked".to_owned());
                     }
-                    if output.concealed == MaskingLoss::Everything {
-                        return Err("the output is unknown, because a secret in it is masked".to_owned());
+                    if !whole.replies.is_empty() && output.text.trim().is_empty() {
+                        return Err("the model's reply is empty, so no model was asked about it".to_owned());
+                    }
+                    if output.concealed == MaskingLoss::Everything || output.text.contains(MASK_CHARACTER) {
+                        return Err("a secret in the output is masked, so no model was asked about it".to_owned());
                     }
                     if output.text.len() > MAX_OUTPUT_BYTES {
                         return Err(format!(

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::{
     act::Act,
-    check::text::{CloseLine, closest_line, shortened},
+    check::text::{CloseLine, Near, closest_line, shortened},
     evidence::{Answer, Capture, Change, ChangedFile, Content, Context, EntryKind, FileLog, Need, PathState, Ran},
     mask::texts_of,
     seen::{Observed, Proof, Seen, Why},
     text::Text,
-    verdict::{Check, Judged, Mismatch, Near, Row, Verdict},
+    verdict::{Check, Judged, Mismatch, Row, Verdict},
 };
 
 /// How an assertion is judged.

@@ -10,13 +10,13 @@ use crate::{
     act::Act,
     check::{
         pattern::{EcmaPattern, PatternErrorKind},
-        text::closest_line,
+        text::{Near, closest_line},
     },
     evidence,
     pattern::is_literal,
     seen::{Found, Seen, Why},
     text::Text,
-    verdict::{At, Judged, Mismatch, Near, Row},
+    verdict::{At, Judged, Mismatch, Row},
     words::Pattern,
 };
 

@@ -8,7 +8,7 @@ use crate::{
     act::Act,
     check::{
         json::{self, number_text, parse, same},
-        score::{Score, object, scores},
+        score::{Score, only_object, scores},
     },
     dialect::kindlm::expect::{DriftExpect, DriftMethod},
     evidence::{AskedModel, Context, Need, QuestionKind, QuestionNeed, QuestionPart},
@@ -137,6 +137,9 @@ impl DriftClaim {
                 notes: vec!["one of the two outputs is not JSON".to_owned()],
             });
         };
+        if fields.iter().all(|field| field_of(&before, field).is_none() && field_of(&now, field).is_none()) {
+            return Err(Why::unknown("neither the baseline nor the output has any of the `fields`").into());
+        }
         let mut differing = Vec::new();
         let mut notes = Vec::new();
         for field in fields {
@@ -198,7 +201,7 @@ impl Check for DriftClaim {
 }
 
 fn drift_score(answer: &str) -> Result<Score, String> {
-    let value = parse(object(answer)?).map_err(|error| error.to_string())?;
+    let value = only_object(answer, "driftScore")?;
     let drift = value.get("driftScore").filter(|score| score.is_number()).and_then(Value::as_f64);
     let drift = drift.filter(|score| score.is_finite()).ok_or("`driftScore` is not a number")?;
     if !(0.0..=1.0).contains(&drift) {

@@ -8,6 +8,7 @@ use crate::{
     check::{
         memo::Memo,
         pattern::{EcmaMatch, EcmaPattern, PatternError, PatternErrorKind, refused_by_original},
+        text::visible,
     },
     dialect::kindlm::expect::{Detector, KeywordsGuardrail, PiiGuardrail},
     document::Pointer,
@@ -119,6 +120,10 @@ impl PiiClaim {
                     seen = Some(proof);
                     found.extend(matches.into_iter().map(|it| (pattern, it)));
                 }
+                Ok(Found::No(_)) if pattern.is_seen_by_a_reader(&text) => {
+                    let reason = "the output contains a match with invisible characters or with separate accents";
+                    unknown = unknown.or(Some((pattern, Why::unknown(reason))));
+                }
                 Ok(Found::No(_)) => {}
                 Err(why) => unknown = unknown.or(Some((pattern, why))),
             }
@@ -153,6 +158,12 @@ impl PiiPattern {
         let compiled = self.compiled().map_err(|error| named(error))?;
         let counts = |text: &str| !text.is_empty() && self.detector.is_none_or(|detector| detector.accepts(text));
         text.matches(compiled, limit, counts).search(|matches| (!matches.is_empty()).then(|| matches.clone()))
+    }
+
+    /// Whether there is a match in what a reader sees of a text.
+    fn is_seen_by_a_reader(&self, text: &Text<'_>) -> bool {
+        let seen = visible(text.so_far());
+        *seen != *text.so_far() && self.search(&Text::whole(&seen), 1).is_ok_and(|found| found.is_yes())
     }
 }
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 use crate::{
     act::Act,
     check::{
-        json::{number_text, parse},
-        score::{Score, object, scores},
+        json::number_text,
+        score::{Score, only_object, scores},
     },
     dialect::kindlm::expect::JudgeExpect,
     evidence::{AskedModel, Context, Need, QuestionKind, QuestionNeed, QuestionPart},
@@ -120,7 +120,7 @@ impl Check for JudgeClaim {
 }
 
 fn read(answer: &str) -> Result<Score, String> {
-    let value = parse(object(answer)?).map_err(|error| error.to_string())?;
+    let value = only_object(answer, "score")?;
     let score = value.get("score").filter(|score| score.is_number()).and_then(Value::as_f64);
     let score = score.filter(|score| score.is_finite()).ok_or("`score` is not a number")?;
     if !(0.0..=1.0).contains(&score) {

@@ -10,15 +10,15 @@ use crate::{
     check::{
         json::{self, Difference, differences},
         schema_file::SchemaMismatch,
-        text::{shortened, uncolored},
+        text::{Near, shortened, uncolored, visible},
     },
     dialect::kindlm::expect::ToolCallExpect,
     document::Pointer,
-    evidence::ToolCall,
+    evidence::{ToolCall, UNREADABLE_ARGUMENTS},
     mask::{MASK_CHARACTER, has_hidden, texts_of},
     seen::{Found, Observed, Seen, Why},
     text::MASKED,
-    verdict::{At, Check, FailureCode, Judged, Mismatch, Near, Related, Row, Verdict},
+    verdict::{At, Check, FailureCode, Judged, Mismatch, Related, Row, Verdict},
     words::plural,
 };
 
@@ -70,7 +70,8 @@ impl Check for ToolCallClaim {
         if let Some(position) = self.expect.order {
             let kind = self.row_kind(FailureCode::ToolCallOrderWrong);
             let label = format!("Tool \"{tool}\" at position {position}");
-            verdicts.push(verdict(kind, "order", label, self.position(position, &calls)));
+            let judged = torn(act).map_or_else(|| self.position(position, &calls), |why| Err(why.into()));
+            verdicts.push(verdict(kind, "order", label, judged));
         }
         if let Order::After(before) = &self.order {
             let kind = self.row_kind(FailureCode::ToolCallOrderWrong);
@@ -95,6 +96,14 @@ pub(super) fn calls(act: Act<'_>) -> Seen<Calls<'_>> {
         };
         output.map(|output| &output.tool_calls[..]).with_gap(gap)
     })
+}
+
+/// Returns why positions are unknown: calls may be missing before the last reply of a conversation.
+fn torn(act: Act<'_>) -> Option<Why> {
+    let output = act.output().ok()?;
+    let (_, earlier) = output.so_far().replies.split_last()?;
+    let is_torn = earlier.iter().any(|reply| reply.output.cut || reply.output.calls_gap.is_some());
+    is_torn.then(|| Why::unknown("calls may be missing before the last reply, so positions are unknown"))
 }
 
 /// Returns why calls may be missing: a line of the text mentions one, but KindLM cannot read it. It may be in UTF-16,
@@ -125,6 +134,10 @@ impl ToolCallClaim {
         let gap = masked.or_else(|| {
             let is_damaged = call.name.contains(char::REPLACEMENT_CHARACTER);
             is_damaged.then(|| Why::unknown("the name of a called tool is not UTF-8, which could change the result"))
+        });
+        let gap = gap.or_else(|| {
+            let is_alike = call.name != self.expect.tool.0 && visible(&call.name) == visible(&self.expect.tool.0);
+            is_alike.then(|| Why::unknown("the name of a called tool differs in invisible characters only"))
         });
         Observed::new(call, gap).search(|call| (call.name == self.expect.tool.0).then_some(*call))
     }
@@ -230,6 +243,9 @@ impl ToolCallClaim {
         let mut closest: Option<(&ToolCall, Vec<SchemaMismatch>)> = None;
         let found = calls.any(|_, call| {
             let Found::Yes(call, proof) = self.is_of_tool(call)? else { return self.is_of_tool(call) };
+            if call.arguments.get(UNREADABLE_ARGUMENTS).is_some() {
+                return Err(Why::unknown("the arguments of a call are not valid JSON, which no schema describes"));
+            }
             let found = schema.validate(&call.arguments)?;
             if found.is_empty() {
                 return Ok(Found::Yes(call, proof));
