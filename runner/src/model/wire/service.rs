@@ -123,7 +123,7 @@ const ENDS: Ends = Ends { complete: &["endturn", "stopsequence", "tooluse"], cut
 pub(super) fn result(body: &Value) -> Result<Reply, String> {
     let places = ["/content/0/text", "/result", "/output"];
     let text = places.iter().find_map(|place| body.pointer(place)?.as_str()).unwrap_or_default();
-    if body.get("isError") == Some(&Value::Bool(true)) {
+    if body.get("isError") == Some(&Value::Bool(true)) && !text.is_empty() {
         return Err(format!("it says that the tool failed: {text}"));
     }
     Ok(Reply {

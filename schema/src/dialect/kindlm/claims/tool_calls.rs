@@ -14,7 +14,7 @@ use crate::{
     },
     dialect::kindlm::expect::ToolCallExpect,
     document::Pointer,
-    evidence::{ToolCall, UNREADABLE_ARGUMENTS},
+    evidence::{CallsGap, ToolCall, UNREADABLE_ARGUMENTS},
     mask::{MASK_CHARACTER, has_hidden, texts_of},
     seen::{Found, Observed, Seen, Why},
     text::MASKED,
@@ -102,7 +102,11 @@ pub(super) fn calls(act: Act<'_>) -> Seen<Calls<'_>> {
 fn torn(act: Act<'_>) -> Option<Why> {
     let output = act.output().ok()?;
     let (_, earlier) = output.so_far().replies.split_last()?;
-    let is_torn = earlier.iter().any(|reply| reply.output.cut || reply.output.calls_gap.is_some());
+    let lacks_calls = |gap: CallsGap| match gap {
+        CallsGap::NotShown | CallsGap::NoPlace | CallsGap::Elsewhere => true,
+        CallsGap::Unnamed => false,
+    };
+    let is_torn = earlier.iter().any(|reply| reply.output.cut || reply.output.calls_gap.is_some_and(lacks_calls));
     is_torn.then(|| Why::unknown("calls may be missing before the last reply, so positions are unknown"))
 }
 
