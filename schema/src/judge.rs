@@ -2,7 +2,7 @@
 
 use crate::{
     act::Act,
-    evidence::{Evidence, Need, Output, PartialRun, merged},
+    evidence::{Evidence, Need, Output, PartialRun, has_hidden, merged},
     mask::{MASK_CHARACTER, Secrets, shown},
     suite::{Case, Claim},
     verdict::{Outcome, Status, Verdict},
@@ -94,6 +94,10 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
                     u32::from(MASK_CHARACTER)
                 );
                 verdict = verdict.instead(Outcome::Unknown(reason));
+            }
+            // What is hidden cannot be written into a suite.
+            if let Outcome::Fail(mismatch) | Outcome::Warn(mismatch) = &mut verdict.outcome {
+                mismatch.acceptable.take_if(|value| telling || has_hidden(value));
             }
             for text in verdict.texts() {
                 if text.contains(MASK_CHARACTER) {

@@ -26,6 +26,7 @@
 //! in `schema/tests/problems`. A new kind of problem is a row of `code.rs` and a page in `codes/`. `tests/adding.rs` adds an
 //! assertion and a rule.
 
+pub mod accept;
 pub mod analysis;
 mod code;
 mod declared;

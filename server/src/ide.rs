@@ -1,6 +1,7 @@
 //! Editor features, computed from documents alone, as plain data in byte ranges: no LSP types, and no disk access
 //! except through [`Files`](speclens_schema::files::Files). One file per feature.
 
+pub(crate) mod accept;
 pub(crate) mod actions;
 pub(crate) mod agents;
 pub(crate) mod completion;

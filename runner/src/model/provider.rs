@@ -92,7 +92,7 @@ pub(super) struct Target {
     pub(super) variables: Vec<String>,
     /// The name of the provider.
     provider: String,
-    /// Further headers. A value `env:NAME` stands for the value of a variable.
+    /// Further headers. A value `env:NAME` is replaced by the environment variable.
     pub(super) headers: Vec<(String, String)>,
     pub(super) is_gateway: bool,
 }
@@ -315,7 +315,7 @@ impl Target {
     }
 }
 
-/// Returns the variable that the value of a header stands for.
+/// Returns the variable that replaces the value of a header.
 pub(super) fn variable_of(value: &str) -> Option<&str> {
     value.strip_prefix("env:")
 }

@@ -9,6 +9,7 @@ use crate::{
     evidence::{Context, Need},
     seen::Why,
 };
+use serde_json::Value;
 use speclens_yaml::Pointer;
 
 pub use crate::codes::{FailureCode, Status};
@@ -80,6 +81,8 @@ pub struct Mismatch {
     pub help: Vec<String>,
     /// The observed text that comes closest to a missing one.
     pub closest: Option<String>,
+    /// The value that would hold at the decisive part: what was observed.
+    pub acceptable: Option<Value>,
 }
 
 impl Mismatch {
@@ -99,6 +102,21 @@ impl Mismatch {
     pub fn near(self, near: Option<Near>) -> Mismatch {
         match near {
             Some(Near { text, note }) => Mismatch { closest: Some(text), ..self.notes([note]) },
+            None => self,
+        }
+    }
+
+    /// Adds the value that would hold in place of the expected one.
+    #[must_use]
+    pub fn accepting(self, observed: impl Into<Value>) -> Mismatch {
+        Mismatch { acceptable: Some(observed.into()), ..self }
+    }
+
+    /// Adds the closest text as the one that would hold, unless it was cut.
+    #[must_use]
+    pub fn accepting_closest(self) -> Mismatch {
+        match self.closest.clone().filter(|closest| !closest.ends_with('…')) {
+            Some(closest) => self.accepting(closest.trim()),
             None => self,
         }
     }

@@ -27,7 +27,8 @@ use super::{
 };
 use crate::{
     ide::{
-        actions::{self, Scope},
+        accept,
+        actions::{self, QuickFix, Scope},
         ignore,
         lens::{self, LensCommand},
     },
@@ -84,8 +85,24 @@ fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams, problems: &Proble
     if is_affordable(snapshot, params) {
         actions.extend(of_kinds(snapshot, problems, bytes.clone()));
     }
+    actions.extend(accepting(snapshot, &bytes));
     actions.extend(ignoring(snapshot, problems, bytes));
     actions
+}
+
+/// Returns the changes that make the suite expect what the last run found.
+fn accepting(snapshot: &Snapshot, bytes: &Bytes<usize>) -> Vec<CodeActionResponse> {
+    let latest = snapshot.latest.as_deref();
+    let found = latest.map(|latest| accept::fixes(&snapshot.document, snapshot.place.file, latest, bytes));
+    let action = |fix: QuickFix| {
+        Some(CodeActionResponse::CodeAction(CodeAction {
+            edit: Some(edits::with_new_files(snapshot, &fix.edits, &fix.creates)?),
+            title: fix.title,
+            kind: Some(CodeActionKind::QuickFix),
+            ..CodeAction::default()
+        }))
+    };
+    found.into_iter().flatten().filter_map(action).collect()
 }
 
 fn run_actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<CodeActionResponse> {

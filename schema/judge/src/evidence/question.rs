@@ -71,7 +71,7 @@ pub struct HttpService {
     #[serde(skip)]
     pub url: String,
     pub method: Option<String>,
-    /// A value `env:NAME` stands for the value of an environment variable.
+    /// A value `env:NAME` is replaced by the environment variable.
     #[serde(skip)]
     pub headers: BTreeMap<String, String>,
     /// A template; without it, a chat completion.

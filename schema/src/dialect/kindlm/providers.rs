@@ -133,7 +133,8 @@ pub struct HttpProvider {
     /// Path of the text in the response, with dots and `[n]`.
     #[schemars(extend("default" = "choices.0.message.content"))]
     pub response_path: Option<String>,
-    /// Path of the list of tool calls in the response. Without it, no tool calls are read.
+    /// Path of the list of tool calls in the response. Without it, it is unknown which tools were called, so no assertion
+    /// that a tool was not called holds.
     #[schemars(extend("examples" = ["choices.0.message.tool_calls"]))]
     pub tool_calls_path: Option<String>,
     /// Path of the name of the model in the response.

@@ -21,7 +21,7 @@ use crate::words::{ModelReference, Name};
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Redteam {
-    /// What the target is for, as its attackers are told.
+    /// The purpose of the target. Attackers are told it.
     #[schemars(extend("examples" = ["Answers questions about orders"]))]
     pub purpose: Name,
     /// Model to attack.

@@ -81,7 +81,8 @@ impl AssertionType for ExitCode {
             self.0.to_string(),
             code.to_string(),
         )
-        .notes(notes);
+        .notes(notes)
+        .accepting(code);
         Ok(Row::fail("", last.proof, mismatch))
     }
 }

@@ -120,7 +120,8 @@ impl AssertionType for Verify {
                 shown(wanted),
                 shown(&stdout.text),
             )
-            .near(near_text(&stdout.text, wanted));
+            .near(near_text(&stdout.text, wanted))
+            .accepting_closest();
             return Ok(Row::fail("output_contains", proof, mismatch));
         }
         if let Some((wanted, Ok(Found::No(proof)))) = equals {

@@ -125,6 +125,7 @@ impl OutputClaim {
             let mismatch = || {
                 Mismatch::new(format!("Expected output to contain \"{wanted}\""), wanted.clone(), actual(text))
                     .near(closest_line(text, wanted).map(CloseLine::near))
+                    .accepting_closest()
             };
             let found = lower.as_ref().map_err(Why::clone).and_then(|lower| lower.contains(&wanted.to_lowercase()));
             let judged = found.map(|found| Row::present("", found, mismatch)).map_err(Row::from);
@@ -172,5 +173,6 @@ fn max_length(most: u64, text: &Seen<Text<'_>>) -> Judged {
             format!("at most {most}"),
             length.to_string(),
         )
+        .accepting(length)
     }))
 }

@@ -236,6 +236,15 @@ impl ToolCallClaim {
             got,
         )
         .notes(notes);
+        let mismatch = match (&first.expected, &first.received) {
+            // A whole list or mapping would say more than its author wants to.
+            (expected, Some(received))
+                if !expected.is_object() && !expected.is_array() && !received.is_object() && !received.is_array() =>
+            {
+                mismatch.accepting(received.clone())
+            }
+            (_, Some(_)) | (_, None) => mismatch,
+        };
         let here = Pointer::root().key("argsMatch");
         let related = differences[1..].iter().map(|it| Related::in_claim(it.line(), here.join(&it.at)));
         Ok(Row::fail(at, proof, mismatch).relating(related))

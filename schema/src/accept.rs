@@ -1,0 +1,36 @@
+//! Writes what was observed in place of what a failed claim expected.
+
+use serde_json::Value;
+
+use crate::{
+    document::{Document, NodeRef, Pointer},
+    edit,
+    problem::Edit,
+    quoting::scalar,
+};
+
+/// Maximum number of characters of a text that is written.
+const MAX_CHARACTERS: usize = 200;
+
+/// Returns the observed value as it would be written, and the edits that write it. `None` if it is no short value on one
+/// line, or the expected one is not written there.
+pub fn accepted(document: &Document, at: &Pointer, observed: &Value) -> Option<(String, Vec<Edit>)> {
+    let words = match observed {
+        Value::String(text) if text.chars().count() <= MAX_CHARACTERS && !text.contains(['\n', '\r']) => scalar(text),
+        Value::Bool(_) | Value::Number(_) | Value::Null => observed.to_string(),
+        Value::String(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    let node = written(document.find(at)?)?;
+    (node.text().is_some()).then_some(())?;
+    Some((words.clone(), edit::replace(node, words)?))
+}
+
+/// Returns the value of an assertion that is a mapping of its type to it.
+fn written(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    let mut entries = node.entries();
+    match (entries.next(), entries.next()) {
+        (None, _) => Some(node),
+        (Some(only), None) => Some(only.value),
+        (Some(_), Some(_)) => None,
+    }
+}
