@@ -55,6 +55,26 @@ fn each_line_shows_its_result_which_follows_every_edit() {
 }
 
 #[test]
+fn what_the_run_found_is_accepted_by_an_action() {
+    for style in [str::to_owned, |text: &str| text.replace('\n', "\r\n")] {
+        let mut client = Client::start(&[("kindlm.yaml", &style(SUITE))]);
+        let mut text = client.open("kindlm.yaml");
+        run(&mut client, "one");
+        lenses_until(&mut client, "it failed", |titles| titles.iter().any(|title| title.starts_with('✗')));
+        let place = json!({ "line": 9, "character": 14 });
+        let actions = client.actions("kindlm.yaml", &json!({ "start": place, "end": place }), Some("quickfix"));
+        let title = "Accept what the run found: `refund approve`";
+        let action = actions.iter().find(|action| action["title"] == title).unwrap_or_else(|| panic!("{actions:?}"));
+        let changes = action["edit"].to_string();
+        assert!(changes.contains("\"newText\":\"refund approve\""), "{changes}");
+        client.replace("kindlm.yaml", &mut text, "refund approved", "refund approve", 2);
+        assert_eq!(hints(&mut client), expected(&[(9, "✓"), (10, "✓")]));
+        let actions = client.actions("kindlm.yaml", &json!({ "start": place, "end": place }), Some("quickfix"));
+        assert!(actions.iter().all(|action| !action["title"].as_str().unwrap().starts_with("Accept")), "{actions:?}");
+    }
+}
+
+#[test]
 fn attempts_that_differ_are_shown_one_by_one() {
     let suite = "kindlm: 1\nproject: p\nsuite: {name: s}\ndefaults: {repeat: 3, concurrency: 1}\ntests:\n  - name: one\n    command: echo x >> $PWD/runs; wc -l < $PWD/runs\n    expect:\n      output:\n        notContains: ['2']\n";
     let mut client = Client::start(&[("kindlm.yaml", suite)]);

@@ -2,12 +2,7 @@
 
 use std::ops::Range;
 
-use speclens_schema::{
-    accept::accepted,
-    document::Document,
-    json_schema::SpecFile,
-    verdict::Outcome,
-};
+use speclens_schema::{accept::accepted, document::Document, json_schema::SpecFile, verdict::Outcome};
 
 use super::{actions::QuickFix, latest::Latest, run_problems::place};
 
@@ -93,7 +88,21 @@ mod tests {
         check(
             "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: x\n    expect:\n      output:\n        contains:\n        - 'refund approved'\n        - hi there # a comment\n        maxLength: 3\n      toolCalls: [{tool: f, argsMatch: {id: \"1\", count: '3', deep: {ok: no}}}]\n",
             &format!("Refund: approve\nhi, there\n{call}\n"),
-            expect![[""]],
+            expect![[r#"
+                kindlm: 1
+                project: p
+                suite: {name: s}
+                tests:
+                  - name: a
+                    command: x
+                    expect:
+                      output:
+                        contains:
+                        - "Refund: approve"
+                        - "hi, there" # a comment
+                        maxLength: 25
+                      toolCalls: [{tool: f, argsMatch: {id: "0815", count: 3, deep: {ok: true}}}]
+            "#]],
         );
     }
 }

@@ -291,7 +291,7 @@ impl Tally {
 /// Returns the lens text for a test with several subjects. `None` for a state that counts do not describe.
 pub(crate) fn title_by_subject(state: &CaseState, tallies: &[Tally]) -> Option<String> {
     match state {
-        CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => return None,
+        CaseState::NeverRun | CaseState::Running | CaseState::Cancelled | CaseState::Stale => None,
         CaseState::Passed { .. }
         | CaseState::Warned { .. }
         | CaseState::Failed { .. }

@@ -133,8 +133,7 @@ pub struct HttpProvider {
     /// Path of the text in the response, with dots and `[n]`.
     #[schemars(extend("default" = "choices.0.message.content"))]
     pub response_path: Option<String>,
-    /// Path of the list of tool calls in the response. Without it, it is unknown which tools were called, so no assertion
-    /// that a tool was not called holds.
+    /// Path of the list of tool calls in the response. Without it, the calls of the model are unknown.
     #[schemars(extend("examples" = ["choices.0.message.tool_calls"]))]
     pub tool_calls_path: Option<String>,
     /// Path of the name of the model in the response.
