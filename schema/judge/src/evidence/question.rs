@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     observation::{Address, Answer, Content, FilesNeed, Need, Observation, ObservationTime, SeenFile, answer_in},
-    output::{Capture, EntryPlace, MASK_CHARACTER, MaskingLoss, Output, Usage, shown},
+    output::{Capture, EntryPlace, MASK_CHARACTER, MaskingLoss, Output, Usage},
 };
 use crate::check::headings;
 
@@ -177,7 +177,8 @@ impl QuestionNeed {
         own.collect()
     }
 
-    /// Returns the question about an output, or the reason why it cannot be asked. Secrets in the output are masked.
+    /// Returns the question about an output, or the reason why it cannot be asked: a model that does not see a part of it
+    /// cannot judge it.
     pub fn text(&self, output: Option<&Output>) -> Result<String, String> {
         let mut text = String::new();
         for part in &self.parts {
@@ -205,7 +206,7 @@ impl QuestionNeed {
                             "the output has more than {MAX_OUTPUT_BYTES} bytes, so no model was asked"
                         ));
                     }
-                    text.push_str(&shown(&output.text));
+                    text.push_str(&output.text);
                 }
             }
         }
@@ -268,8 +269,7 @@ impl ScoreNeed {
         }
     }
 
-    /// Returns the subject of the question, given the observed files, or the reason why it cannot be asked. Secrets in
-    /// a recording are masked.
+    /// Returns the subject of the question, given the observed files, or the reason why it cannot be asked.
     pub fn scored(&self, observed: &[Observation]) -> Result<Scored, String> {
         let text = self.read(&self.path, observed)?;
         let text = match &self.section {
@@ -300,7 +300,10 @@ impl ScoreNeed {
             Some(SeenFile { content: Some(Content::Text(text)), .. }) if text.text.len() > MAX_FILE_BYTES => {
                 Err(unasked(&format!("has more than {MAX_FILE_BYTES} bytes")))
             }
-            Some(SeenFile { content: Some(Content::Text(text)), .. }) => Ok(shown(&text.text).into_owned()),
+            Some(SeenFile { content: Some(Content::Text(text)), .. }) if !text.masked.is_empty() => {
+                Err(unasked("contains a secret, which is masked"))
+            }
+            Some(SeenFile { content: Some(Content::Text(text)), .. }) => Ok(text.text.clone()),
         }
     }
 
