@@ -335,6 +335,7 @@ fn empty_reply_proves_nothing() {
 const INCOMPLETE: &[(&str, &str)] = &[
     (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}, "finish_reason": "error"}]}"#),
     (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}, "finish_reason": "model_length"}]}"#),
+    (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}, "finish_reason": {"code": 2}}]}"#),
     (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}}, {"message": {"content": "bad"}}]}"#),
     (OPEN_AI, r#"{"choices": [{"message": {"content": "good"}, "error": {"code": 500}}]}"#),
     (

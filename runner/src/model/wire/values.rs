@@ -96,14 +96,22 @@ pub(super) struct Ends {
 impl Ends {
     /// Returns the reason why an answer with this end is incomplete. One without an end is complete.
     pub(super) fn unfinished(&self, end: Option<&Value>) -> Option<Unfinished> {
-        let end = end?.as_str().filter(|end| !end.is_empty())?;
+        let end = match end? {
+            Value::Null => return None,
+            Value::String(end) if end.is_empty() => return None,
+            Value::String(end) => end.clone(),
+            other => other.to_string(),
+        };
         let word = end.to_lowercase();
         let is_one = |of: &[&str]| of.contains(&word.as_str());
-        match () {
-            () if is_one(self.complete) => None,
-            () if is_one(self.cut_off) => Some(Unfinished::CutOff),
-            () if is_one(self.refused) => Some(Unfinished::Refused(end.to_owned())),
-            () => Some(Unfinished::Other(end.to_owned())),
+        if is_one(self.complete) {
+            None
+        } else if is_one(self.cut_off) {
+            Some(Unfinished::CutOff)
+        } else if is_one(self.refused) {
+            Some(Unfinished::Refused(end))
+        } else {
+            Some(Unfinished::Other(end))
         }
     }
 }

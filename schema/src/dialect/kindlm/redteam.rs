@@ -21,7 +21,7 @@ use crate::words::{ModelReference, Name};
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Redteam {
-    /// The purpose of the target. Attackers are told it.
+    /// Purpose of the target, which is part of the instructions of the attackers.
     #[schemars(extend("examples" = ["Answers questions about orders"]))]
     pub purpose: Name,
     /// Model to attack.
