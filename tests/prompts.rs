@@ -365,6 +365,7 @@ fn what_a_reply_may_lack_passes_nothing() {
         let outcomes: Vec<Value> = outcomes.collect();
         assert!(outcomes.contains(&json!("pass")), "{provider}: {run}");
         assert_eq!(outcomes.iter().filter(|outcome| **outcome == "unknown").count(), 2, "{provider} {raw}: {run}");
+        assert!(run.to_string().contains("the model's reply is incomplete"), "{provider} {raw}: {run}");
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
         TraceAnswer, Usage,
     },
     seen::{Observed, Seen, Why},
-    text::{MASKED, TRUNCATED, Text},
+    text::{INCOMPLETE, MASKED, TRUNCATED, Text},
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,9 @@ impl<'e> Act<'e> {
         if output.concealed == MaskingLoss::Everything {
             return Err(Why::unknown(MASKED));
         }
-        let cut = output.cut.then(|| Why::unknown(TRUNCATED));
+        // A reply may also have ended early, or have parts that are not read.
+        let reason = if output.replies.is_empty() { TRUNCATED } else { INCOMPLETE };
+        let cut = output.cut.then(|| Why::unknown(reason));
         Ok(Observed::new(output, cut).with_gap(output.gap().map(Why::unknown)).with_gap(self.open_end()))
     }
 

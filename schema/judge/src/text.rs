@@ -12,6 +12,7 @@ use crate::{
     seen::{Found, Observed, Proof, Seen, Why},
 };
 
+pub const INCOMPLETE: &str = "the model's reply is incomplete, and the missing part could change the result";
 pub const TRUNCATED: &str = "the output was cut off, and the missing part could change the result";
 
 pub const MASKED: &str = "a secret is masked in the output, which could change the result";
