@@ -226,7 +226,11 @@ function scenario.tests(T)
   end)
 
   test(':Speclens restart brings a new server', function()
-    local old = T.client().id
+    local client = T.client()
+    local old = client.id
+    vim.schedule(function() -- while the old server ends
+      T.request(client, 'textDocument/codeLens', { textDocument = vim.lsp.util.make_text_document_params(T.buf) })
+    end)
     vim.cmd.Speclens('restart')
     wait('another client', function()
       local client = vim.lsp.get_clients({ bufnr = T.buf, name = 'speclens' })[1]

@@ -74,6 +74,15 @@ function T.stop(client)
   end
 end
 
+--- Sends a request whose answer is nobody's business but the client's.
+function T.request(client, method, params)
+  if vim.fn.has('nvim-0.11') == 1 then
+    client:request(method, params, nil, T.buf)
+  else
+    client.request(method, params, nil, T.buf)
+  end
+end
+
 -- Screen contents ---------------------------------------------------------------------------------------------------
 
 function T.client()

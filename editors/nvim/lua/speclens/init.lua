@@ -454,6 +454,14 @@ local subcommands = {
       local function gone()
         return vim.lsp.get_client_by_id(client.id) == nil
       end
+      -- Requests that plugins or timers still send are refused; nobody waits for their answers.
+      client.handlers = setmetatable({}, {
+        __index = function()
+          return function()
+            return vim.NIL
+          end
+        end,
+      })
       call(client, 'stop')
       if not vim.wait(2000, gone, 20) then
         call(client, 'stop', true)
