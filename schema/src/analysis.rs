@@ -27,15 +27,17 @@ use crate::{
     document::{Block, Document, Fault, NodeRef, Pointer, Shape},
     faults,
     files::Files,
-    finding::Report,
+    finding::{Finding, Report},
     format::{Dialect, Format, Lower},
+    idle,
     json_schema::SpecFile,
+    lint_node::head,
     names,
     problem::{Code, Problem, Severity},
     relations::{Items, ListFacts},
     rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
-    suite::{Action, Case, Suite},
+    suite::{Action, Case, Claim, Suite},
     validate::{self, Definition, is_damaged},
     walk,
 };
@@ -113,12 +115,12 @@ impl Analyzer {
 
     /// Returns the problems. Fixes that need the whole file are added on request.
     pub fn look(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Problems {
-        let problems = finish(self.found(document, files), document, self, settings);
+        let problems = finish(self.found(document, files, settings), document, self, settings);
         Problems::new(self.file, self.is_guess, problems)
     }
 
     /// Returns all findings in document order, before settings and comments are applied.
-    fn found(&self, document: &Document, files: &dyn Files) -> Vec<Problem> {
+    fn found(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Vec<Problem> {
         let format = self.format();
         let is_known = |fault: &Fault| format.is_some_and(|format| format.knows(fault, document));
         let mut others = faults::problems_but(document, is_known);
@@ -134,8 +136,38 @@ impl Analyzer {
         }
         finish::settle(&mut others, document);
         found.append(&mut others);
+        self.report_idle(document, files, settings, &mut found);
         finish::sort(&mut found);
         found
+    }
+
+    /// Reports the tests that pass although nothing happens, unless they have other problems that may be the cause.
+    fn report_idle(&self, document: &Document, files: &dyn Files, settings: &Settings, found: &mut Vec<Problem>) {
+        let Some((context, root)) = self.context(document, files, settings).zip(document.root()) else { return };
+        let is_cause = |problem: &Problem| {
+            let is_vacuous = matches!(problem.code, Code::VacuousClaim | Code::NoClaims);
+            problem.severity == Severity::Error || is_vacuous
+        };
+        let mut causes: Vec<usize> = found.iter().filter(|it| is_cause(it)).map(|it| it.range.start).collect();
+        causes.sort_unstable();
+        let mut report = Report::default();
+        for item in self.lowered(document, files, &*context) {
+            // A wrong indentation is a problem of the item that it precedes.
+            let line = document.text().line_to_byte(document.text().byte_to_line(item.extent.start));
+            let cause = causes.get(causes.partition_point(|start| *start < line));
+            if cause.is_some_and(|start| *start < item.extent.end) {
+                continue;
+            }
+            for case in item.idle.iter().filter_map(|index| item.cases.get(*index)) {
+                // The key that contains the claims. One of them may be about a default.
+                let key_of = |claim: &Claim| Some(case.at.step(&claim.at.below(&case.at)?.steps().next()?));
+                let key = case.claims.iter().filter_map(key_of).find(|key| root.find(key).is_some());
+                let at = key.unwrap_or_else(|| case.at.clone());
+                let words = idle::message(case.action.kind());
+                report.push(Finding::stated(Code::VacuousClaim, words, at.clone(), head(root, &at)));
+            }
+        }
+        found.extend(report.problems());
     }
 
     /// Returns the problems of the items of all lists, and adds those of everything else to the others.
@@ -198,7 +230,7 @@ impl Analyzer {
         let mut suite = self.lower_root(document, context.as_deref(), files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
         let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
-        let found = if is_adjusted { self.found(document, files) } else { Vec::new() };
+        let found = if is_adjusted { self.found(document, files, settings) } else { Vec::new() };
         let errors = Errors::of(problems, if is_adjusted { &found } else { problems });
         if self.file.case_list().is_none() {
             // The file is one case.
@@ -250,6 +282,36 @@ impl Analyzer {
         }
     }
 
+    /// Returns the cases of each item of the list of cases. Those of an item that is not edited are kept.
+    fn lowered(&self, document: &Document, files: &dyn Files, context: &dyn Lower) -> Vec<Lowered> {
+        let shown_context = format!("{context:?}");
+        let Some((list, root)) = self.file.case_list().zip(document.root()) else { return Vec::new() };
+        let items = Definition::list_in(root, list);
+        let list = Definition::list_at(list);
+        let lowered = |(index, item): (usize, NodeRef<'_>)| {
+            let at = list.index(index);
+            let lower = || {
+                let cases: Vec<Arc<Case>> = context.cases(item, &at, files).into_iter().map(Arc::new).collect();
+                let is_idle = |case: &Case| {
+                    case.file.is_none() && self.file.dialect().is_some_and(|dialect| idle::passes(case, dialect))
+                };
+                let idle = (0..cases.len()).filter(|index| is_idle(&cases[*index])).collect();
+                Kept { cases: Mutex::new((at.clone(), cases)), idle }
+            };
+            let (extent, kept) = match document.own_block(item) {
+                None => (item.range(), Arc::new(lower())),
+                Some((start, block)) => {
+                    let key = self.key(document, start, block, &shown_context);
+                    (start..start + block.length(), block.memo(key, lower))
+                }
+            };
+            // Lines that were split off below an item, because they are not indented enough, belong to it too.
+            let end = document.end_with_strays(item).max(extent.end);
+            Lowered { extent: extent.start..end, cases: kept.at(&at), idle: kept.idle.clone() }
+        };
+        items.into_iter().flat_map(NodeRef::items).enumerate().map(lowered).collect()
+    }
+
     fn cases(
         &self,
         document: &Document,
@@ -257,32 +319,13 @@ impl Analyzer {
         context: &dyn Lower,
         errors: &Errors<'_>,
     ) -> Vec<Arc<Case>> {
-        let shown_context = format!("{context:?}");
-        let Some((list, root)) = self.file.case_list().zip(document.root()) else { return Vec::new() };
-        let items = Definition::list_in(root, list);
-        let list = Definition::list_at(list);
-        let mut lowered_items = Vec::new();
-        for (index, item) in items.into_iter().flat_map(NodeRef::items).enumerate() {
-            let at = list.index(index);
-            let lower = || -> Vec<Arc<Case>> { context.cases(item, &at, files).into_iter().map(Arc::new).collect() };
-            let (extent, lowered) = match document.own_block(item) {
-                None => (item.range(), lower()),
-                Some((start, block)) => {
-                    let key = self.key(document, start, block, &shown_context);
-                    let kept = block.memo(key, || Lowered(Mutex::new((at.clone(), lower()))));
-                    (start..start + block.length(), kept.at(&at))
-                }
-            };
-            // Lines that were split off below an item, because they are not indented enough, belong to it too.
-            let end = document.end_with_strays(item).max(extent.end);
-            lowered_items.push((extent.start..end, lowered));
-        }
+        let lowered = self.lowered(document, files, context);
         // A problem of the whole file affects every case: the command line refuses such a file.
-        let is_whole_refused = errors.is_refused_outside(lowered_items.iter().map(|(extent, _)| extent));
-        let cases = lowered_items.into_iter().flat_map(|(extent, lowered)| {
-            let (is_refused, unparsed) = errors.within(&extent);
+        let is_whole_refused = errors.is_refused_outside(lowered.iter().map(|item| &item.extent));
+        let cases = lowered.into_iter().flat_map(|item| {
+            let (is_refused, unparsed) = errors.within(&item.extent);
             let around = move |case| with_errors(case, is_refused || is_whole_refused, &unparsed);
-            lowered.into_iter().map(around)
+            item.cases.into_iter().map(around)
         });
         cases.collect()
     }
@@ -306,12 +349,25 @@ fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
     suite
 }
 
-/// Cases of an item from the last analysis, and its location then. They move if items are inserted above it.
-struct Lowered(Mutex<(Pointer, Vec<Arc<Case>>)>);
+/// The cases of an item.
+struct Lowered {
+    /// Bytes of the item.
+    extent: Range<usize>,
+    cases: Vec<Arc<Case>>,
+    /// Indices of the cases that pass although nothing happens.
+    idle: Vec<usize>,
+}
 
-impl Lowered {
+/// What is kept of the cases of an item with its block.
+struct Kept {
+    /// The cases from the last analysis, and the location of the item then. They move if items are inserted above it.
+    cases: Mutex<(Pointer, Vec<Arc<Case>>)>,
+    idle: Vec<usize>,
+}
+
+impl Kept {
     fn at(&self, place: &Pointer) -> Vec<Arc<Case>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
         let (was, cases) = &mut *kept;
         if was != place {
             for case in cases.iter_mut().filter(|case| case.file.is_none()) {

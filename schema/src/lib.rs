@@ -42,6 +42,7 @@ pub mod format;
 pub mod gates;
 pub mod gateway;
 pub mod gateway_script;
+pub(crate) mod idle;
 pub mod json_schema;
 pub mod judge;
 pub mod key_path;

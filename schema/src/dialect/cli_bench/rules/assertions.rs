@@ -52,16 +52,6 @@ impl<'d> Asserted<'d> {
     fn texts(&self, name: &str) -> Vec<(&'d str, LintNode<'d>)> {
         self.all(name).into_iter().filter_map(|lint_node| Some((lint_node.text()?, lint_node))).collect()
     }
-
-    /// Whether a model passes that does nothing.
-    fn are_idle(&self) -> bool {
-        let is_idle = |item: &LintNode<'_>| {
-            let has_no_minimum =
-                |count: LintNode<'_>| count.get("min").is_none_or(|min| min.number().is_some_and(|min| min <= 0.0));
-            item.get("not_ran").is_some() || item.get("run_count").is_some_and(has_no_minimum)
-        };
-        self.items.iter().all(is_idle)
-    }
 }
 
 /// Help for two assertions that exclude each other.
@@ -294,11 +284,7 @@ fn is_filled(value: &Json) -> bool {
 fn check_coverage(task: &LintNode<'_>, asserted: &Asserted<'_>, report: &mut Report) {
     let Some(types) = &asserted.types else { return };
     let list = &asserted.list;
-    if asserted.are_idle() {
-        let words = MessageParts::new("a model that does nothing passes all of these assertions")
-            .help("add an assertion about what must happen");
-        report.push(list.head_absence(Code::VacuousClaim, words));
-    } else if task.get("exit_code").is_none() && !types.iter().any(|name| matches!(&**name, "exit_code" | "verify")) {
+    if task.get("exit_code").is_none() && !types.iter().any(|name| matches!(&**name, "exit_code" | "verify")) {
         // Next to the list, an exit code is only misplaced, which is reported separately.
         let words = MessageParts::new("no assertion checks whether the command succeeded");
         let edits = edit::item_at_front(list.node, "exit_code: 0");

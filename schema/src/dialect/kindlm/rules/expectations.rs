@@ -1,4 +1,4 @@
-//! Expectations of a test: texts that exclude each other, and expectations that always hold or are never checked.
+//! Expectations of a test: texts that exclude each other and replies that are never checked.
 
 use crate::{
     finding::{MessageParts, Report},
@@ -27,17 +27,6 @@ pub(crate) fn check(test: &LintNode<'_>, turns: &[LintNode<'_>], expects: &[Lint
         }
     }
     tool_calls::check(test, asks_model, expects, report);
-    if let Some(expect) = test.get("expect").filter(|_| are_idle(expects)) {
-        let help = "add an expectation about what must happen, such as `contains`";
-        // A model answers in most cases, and a test may only be about what it must not say.
-        report.push(if asks_model {
-            let words = MessageParts::new("an empty reply without tool calls meets all of these expectations");
-            expect.head_absence(Code::VacuousClaim, words.help(help)).with_severity(Severity::Hint)
-        } else {
-            let words = MessageParts::new("a command that does nothing meets all of these expectations");
-            expect.head_absence(Code::VacuousClaim, words.note("its exit code is not checked").help(help))
-        });
-    }
     let most = test.get("maxTurns").and_then(|most| most.number()).unwrap_or(MAX_TURNS);
     let is_behind = |index: usize| asks_model && index as f64 >= most && most >= 1.0;
     for (_, turn) in turns.iter().enumerate().filter(|(index, _)| is_behind(*index)) {
@@ -96,32 +85,4 @@ fn check_placeholders(node: &LintNode<'_>, vars: &[(String, LintNode<'_>)], repo
         node.items().iter().for_each(|item| check_placeholders(item, vars, report));
         node.entries().iter().for_each(|(_, member)| check_placeholders(member, vars, report));
     }
-}
-
-/// Whether there are expectations, and an empty reply without tool calls meets all of them.
-fn are_idle(expects: &[LintNode<'_>]) -> bool {
-    let mut forbids_something = false;
-    let mut is_idle = |(key, part): &(String, LintNode<'_>)| {
-        // An empty list is reported separately.
-        let has = |keys: &[&str]| part.find(keys).is_some_and(|list| !list.is_empty());
-        let (only, forbids): (&[&str], bool) = match key.as_str() {
-            "output" => (&["format", "notContains", "maxLength"], has(&["notContains"])),
-            "guardrails" => {
-                let is_off = part.find(&["pii", "enabled"]).and_then(|it| it.bool()) == Some(false);
-                (&["pii", "keywords"], part.get("pii").is_some() && !is_off || has(&["keywords", "deny"]))
-            }
-            "toolCalls" => {
-                forbids_something |= !part.is_empty();
-                return part.is_list() && part.items().iter().all(tool_calls::is_forbidden);
-            }
-            "latency" | "cost" | "toolCallsOrdered" => return true,
-            _ => return false,
-        };
-        forbids_something |= forbids;
-        let is_json = part.text_at("format").is_some_and(|format| format != "text");
-        let has_allowed = has(&["keywords", "allow"]);
-        let is_other = |(key, _): &(String, LintNode<'_>)| !only.contains(&key.as_str());
-        part.is_mapping() && !is_json && !has_allowed && !part.entries().iter().any(is_other)
-    };
-    expects.iter().flat_map(LintNode::entries).all(|entry| is_idle(&entry)) && forbids_something
 }
