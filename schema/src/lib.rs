@@ -28,6 +28,7 @@
 
 pub mod accept;
 pub mod analysis;
+pub mod audit;
 mod code;
 mod declared;
 pub mod dialect;

@@ -25,6 +25,7 @@ mod kindlm_config;
 mod limits;
 mod list_styles;
 mod long_texts;
+mod mutation_set;
 mod one_report_each;
 mod one_slip;
 mod opposites;

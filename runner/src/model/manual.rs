@@ -69,6 +69,7 @@ impl Manual {
             id: format!("call-{}", self.number(&request.test)),
             name: "run_command".to_owned(),
             arguments: json!({ "command": command }),
+            result: None,
         });
         Ok(Reply { calls: calls.into_iter().collect(), ..Reply::default() })
     }

@@ -118,6 +118,7 @@ impl Scripted {
             id: format!("call-{}-{}", next.number, index + 1),
             name: name.to_owned(),
             arguments,
+            result: None,
         });
         Ok(Reply {
             text: say.clone().unwrap_or_default(),

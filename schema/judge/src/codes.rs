@@ -1,6 +1,7 @@
 //! Enumerations whose variants are words in reports.
 
 /// Declares such an enumeration: the word of each variant, and its meaning, which is also its doc comment.
+#[macro_export]
 macro_rules! codes {
     (
         $(#[$attribute:meta])* pub enum $codes:ident;
@@ -28,11 +29,9 @@ macro_rules! codes {
     };
 }
 
-pub(crate) use codes;
-
 use serde::{Deserialize, Serialize};
 
-codes! {
+crate::codes! {
     /// Status of a verdict, an attempt, a test or a suite, from best to worst.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
@@ -53,7 +52,7 @@ codes! {
     Error = "error";
 }
 
-codes! {
+crate::codes! {
     /// The reason why an expectation of KindLM does not hold. The word is KindLM's own, and appears in reports.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum FailureCode;

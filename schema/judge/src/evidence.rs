@@ -25,7 +25,7 @@ pub use question::{
 };
 pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch, UNSEEN_TOOLS};
 
-use crate::codes::{Status, codes};
+use crate::codes::Status;
 
 /// The observation of one attempt. `None` means "not observed": a claim about it is
 /// [`Outcome::Unknown`](crate::verdict::Outcome::Unknown), never a pass.
@@ -253,7 +253,7 @@ impl RunError {
     }
 }
 
-codes! {
+crate::codes! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum RunErrorKind;

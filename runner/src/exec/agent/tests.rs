@@ -74,6 +74,7 @@ fn runs(commands: &[&str]) -> Reply {
         id: format!("call-{index}"),
         name: "run_command".to_owned(),
         arguments: json!({ "command": command }),
+        result: None,
     };
     Reply {
         calls: commands.iter().enumerate().map(call).collect(),

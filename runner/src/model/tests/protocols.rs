@@ -189,6 +189,7 @@ async fn results_of_one_answer_go_back_together() {
         id: id.to_owned(),
         name: "run_command".to_owned(),
         arguments: json!({ "command": id }),
+        result: None,
     });
     let mut request = question();
     request.messages.push(Message::Model(Reply { calls: calls.into(), ..Reply::default() }));

@@ -83,6 +83,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
             id: text_at(block, "/id").unwrap_or_else(|| format!("call_{index}")),
             name: text_at(block, "/name")?,
             arguments: super::values::arguments(block.get("input")),
+            result: None,
         })
     });
     let texts: Value = blocks().filter(|block| kind(block) == "text").cloned().collect();

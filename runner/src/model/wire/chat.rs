@@ -73,6 +73,7 @@ pub(super) fn calls(message: &Value, kind: &str) -> Result<Vec<ToolCall>, &'stat
             id: text_at(call, "/id").unwrap_or_else(|| format!("{kind}_{index}")),
             name: text_at(call, "/function/name").ok_or("`function.name` in a call")?,
             arguments: arguments(call.pointer("/function/arguments")),
+            result: None,
         })
     };
     calls.as_array().ok_or("list in `tool_calls`")?.iter().enumerate().map(call).collect()

@@ -102,6 +102,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
             id: text_at(call, "/id").unwrap_or_else(|| format!("{UNNAMED}{index}")),
             name: text_at(call, "/name")?,
             arguments: super::values::arguments(call.get("args")),
+            result: None,
         })
     });
     let is_read = |part: &Value| {

@@ -86,6 +86,7 @@ fn called((index, call): (usize, &Value)) -> ToolCall {
         id: text_at(call, "/id").unwrap_or_else(|| format!("call_{index}")),
         name: name.unwrap_or_else(|| UNNAMED.to_owned()),
         arguments: arguments(call.pointer("/function/arguments").or_else(|| call.get("arguments"))),
+        result: None,
     }
 }
 

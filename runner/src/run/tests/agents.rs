@@ -38,6 +38,7 @@ impl Model for Acts {
                 id: turn.to_string(),
                 name: "run_command".to_owned(),
                 arguments: json!({ "command": command }),
+                result: None,
             };
             let calls: Vec<ToolCall> = (self.commands)(&request.test).get(turn).map(call).into_iter().collect();
             let text = if calls.is_empty() { "done" } else { "" };

@@ -55,6 +55,7 @@ impl Evidence {
         for call in self.turns.iter_mut().flat_map(|turn| &mut turn.calls) {
             call.name = secrets.hide(&call.name);
             secrets.hide_value(&mut call.arguments);
+            call.result.iter_mut().for_each(|result| secrets.hide_value(result));
         }
         if let Some(log) = &mut self.files {
             // A short secret could be found by trying values under the stars.

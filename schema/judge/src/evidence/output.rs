@@ -355,12 +355,15 @@ impl Output {
 /// The key of arguments that are not valid JSON: their text. KindLM's name.
 pub const UNREADABLE_ARGUMENTS: &str = "_raw";
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: String,
     pub name: String,
     /// The arguments: an object or a list, or the text of a model that did not write valid JSON.
     pub arguments: Value,
+    /// What the tool answered; `None` if not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Value>,
 }
 
 /// The reason why calls of a reply may be missing.

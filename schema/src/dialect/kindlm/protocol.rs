@@ -48,7 +48,7 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
                     generated += 1;
                     format!("cmd_tc_{}", generated - 1)
                 });
-                output.tool_calls.push(ToolCall { id, name, arguments });
+                output.tool_calls.push(ToolCall { id, name, arguments, result: None });
             }
             Line::OutputJson(data) => output.json = data,
         }
@@ -158,6 +158,7 @@ mod tests {
                 id: (*id).to_owned(),
                 name: (*name).to_owned(),
                 arguments: arguments.clone(),
+                result: None,
             })
             .collect();
         let expected = Output { text: text.to_owned(), json, tool_calls, ..Output::default() };

@@ -330,7 +330,7 @@ mod tests {
 
     fn worked() -> Evidence {
         let arguments = serde_json::json!({ "command": "cat notes.md" });
-        let call = ToolCall { id: "1".to_owned(), name: "run_command".to_owned(), arguments };
+        let call = ToolCall { id: "1".to_owned(), name: "run_command".to_owned(), arguments, result: None };
         let ran = Ran {
             command: Capture::whole("cat notes.md"),
             exit: Some(Exit { code: Some(0), signal: None }),

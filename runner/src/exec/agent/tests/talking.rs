@@ -169,7 +169,7 @@ async fn each_command_has_a_shell_of_its_own_and_no_input() {
 #[tokio::test]
 async fn wrong_calls_are_answered_and_are_not_commands() {
     let suite = Suite::new();
-    let call = |name: &str, arguments| ToolCall { id: "1".to_owned(), name: name.to_owned(), arguments };
+    let call = |name: &str, arguments| ToolCall { id: "1".to_owned(), name: name.to_owned(), arguments, result: None };
     let calls = vec![
         call("shell", json!({ "command": "touch a" })),
         call("run_command", json!({ "cmd": "touch a" })),

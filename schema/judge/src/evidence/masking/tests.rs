@@ -48,7 +48,8 @@ fn no_secret_is_left_in_what_was_observed() {
     let command = Ran { command: Capture::whole(text()), stdout: capture(), stderr: capture(), ..Ran::default() };
     let clean = Ran { command: Capture::whole("clean"), ..Ran::default() };
     let content = Content::Text(Capture::whole(text()));
-    let call = ToolCall { id: "1".to_owned(), name: text(), arguments: serde_json::json!({ text(): [text()] }) };
+    let call =
+        ToolCall { id: "1".to_owned(), name: text(), arguments: serde_json::json!({ text(): [text()] }), result: None };
     let turn = Turn { text: Capture::whole(text()), calls: vec![call], ..Turn::default() };
     let changed = ChangedFile { path: text(), change: Change::Created, size: Some(1), digest: None, text: capture() };
     let values = std::collections::BTreeMap::from([("name".to_owned(), text())]);

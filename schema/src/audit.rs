@@ -1,0 +1,123 @@
+//! Tests of tests: damages the evidence of a passing attempt, one fault at a time, and finds the claims that notice it.
+
+pub mod faults;
+
+use crate::{
+    act::Act,
+    evidence::{Evidence, Need},
+    format::Dialect,
+    judge,
+    mask::Secrets,
+    suite::Case,
+    verdict::Status,
+};
+
+pub use faults::{Fault, Harm, Operator, faults};
+
+/// What the claims of a test notice.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    /// Every fault, the most harmful ones first.
+    pub tried: Vec<Tried>,
+    /// Number of claims that were not asked, because a model or a command would have to judge the damaged evidence.
+    pub unasked: usize,
+}
+
+/// A fault that was tried.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    pub fault: Fault,
+    pub effect: Effect,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// These claims notice it, by their indices in the case.
+    Noticed(Vec<usize>),
+    Survived,
+    /// The damage changes nothing.
+    Inert,
+}
+
+/// Tries every fault of the evidence of an attempt. `None` if the attempt does not pass, so that nothing could be concluded
+/// from a failure.
+pub fn audit(case: &Case, dialect: Dialect, evidence: &Evidence, secrets: &Secrets) -> Option<Audit> {
+    let judged = judge::judge(case, evidence, secrets);
+    let is_fine = |status| matches!(status, Status::Pass | Status::Warn);
+    if !is_fine(judge::status(case, evidence, &judged)) || judged.is_empty() {
+        return None;
+    }
+    let is_asked = |claim: usize| {
+        let needs = case.claims[claim].check.needs(&evidence.context);
+        needs.iter().any(|need| matches!(need, Need::Question(_) | Need::Scores(_) | Need::Command { .. }))
+    };
+    let holding: Vec<usize> = (0..case.claims.len())
+        .filter(|claim| judged.iter().any(|it| it.claim == *claim && is_fine(it.verdict.outcome.status())))
+        .collect();
+    let (unasked, asked): (Vec<usize>, Vec<usize>) = holding.into_iter().partition(|claim| is_asked(*claim));
+    let effect = |fault: &Fault| {
+        if fault.evidence == *evidence {
+            return Effect::Inert;
+        }
+        let notices = |claim: &usize| {
+            let verdicts = case.claims[*claim].check.check(Act::of(&fault.evidence));
+            let before = judged.iter().filter(|it| it.claim == *claim).map(|it| it.verdict.outcome.status());
+            let after = verdicts.iter().map(|verdict| verdict.outcome.status());
+            after.clone().any(|status| !is_fine(status) && status != Status::Skip) || after.max() > before.max()
+        };
+        let claims: Vec<usize> = asked.iter().copied().filter(notices).collect();
+        if claims.is_empty() { Effect::Survived } else { Effect::Noticed(claims) }
+    };
+    let mut tried: Vec<Tried> = faults(dialect, evidence)
+        .into_iter()
+        .map(|fault| {
+            let effect = effect(&fault);
+            Tried { fault, effect }
+        })
+        .collect();
+    tried.sort_by_key(|it| it.fault.harm);
+    Some(Audit { tried, unasked: unasked.len() })
+}
+
+/// How many faults are noticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub noticed: usize,
+    pub survived: usize,
+    /// Faults that change nothing; they are not counted as tried.
+    pub inert: usize,
+}
+
+impl Tally {
+    pub fn of<'t>(tried: impl IntoIterator<Item = &'t Tried>) -> Tally {
+        let mut tally = Tally::default();
+        for it in tried {
+            match it.effect {
+                Effect::Noticed(_) => tally.noticed += 1,
+                Effect::Survived => tally.survived += 1,
+                Effect::Inert => tally.inert += 1,
+            }
+        }
+        tally
+    }
+
+    /// Returns the number of faults that change something.
+    pub fn tried(self) -> usize {
+        self.noticed + self.survived
+    }
+
+    /// Returns the share of the faults that are noticed, from 0 to 1; `None` without a fault.
+    pub fn rate(self) -> Option<f64> {
+        (self.tried() > 0).then(|| self.noticed as f64 / self.tried() as f64)
+    }
+
+    /// Returns the 95 % interval of the rate (Wilson's), if the faults are taken as a sample of all that may happen.
+    pub fn interval(self) -> Option<(f64, f64)> {
+        const Z: f64 = 1.96;
+        let (rate, count) = (self.rate()?, self.tried() as f64);
+        let denominator = 1.0 + Z * Z / count;
+        let center = (rate + Z * Z / (2.0 * count)) / denominator;
+        let half = Z * (rate * (1.0 - rate) / count + Z * Z / (4.0 * count * count)).sqrt() / denominator;
+        Some(((center - half).max(0.0), (center + half).min(1.0)))
+    }
+}
