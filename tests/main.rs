@@ -16,6 +16,7 @@
 
 mod adding;
 mod agents;
+mod audit;
 mod baselines;
 mod cases;
 mod checking;

@@ -1,5 +1,6 @@
 //! Turns results into text. Pure: the caller decides where it is printed.
 
+pub mod audit;
 pub mod check;
 pub mod clawspec;
 pub mod compliance;

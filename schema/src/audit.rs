@@ -2,12 +2,17 @@
 
 pub mod faults;
 
+use std::ops::Range;
+
 use crate::{
     act::Act,
+    document::Pointer,
     evidence::{Evidence, Need},
+    finding::{Finding, MessageParts},
     format::Dialect,
     judge,
     mask::Secrets,
+    problem::{Code, Problem},
     suite::Case,
     verdict::Status,
 };
@@ -19,8 +24,9 @@ pub use faults::{Fault, Harm, Operator, faults};
 pub struct Audit {
     /// Every fault, the most harmful ones first.
     pub tried: Vec<Tried>,
-    /// Number of claims that were not asked, because a model or a command would have to judge the damaged evidence.
-    pub unasked: usize,
+    /// Claims that were not asked, because a model or a command would have to judge the damaged evidence, by their indices
+    /// in the case.
+    pub unasked: Vec<usize>,
 }
 
 /// A fault that was tried.
@@ -76,7 +82,19 @@ pub fn audit(case: &Case, dialect: Dialect, evidence: &Evidence, secrets: &Secre
         })
         .collect();
     tried.sort_by_key(|it| it.fault.harm);
-    Some(Audit { tried, unasked: unasked.len() })
+    Some(Audit { tried, unasked })
+}
+
+impl Fault {
+    /// Returns the report that no claim notices the fault, at a place.
+    pub fn problem(&self, at: Pointer, range: Range<usize>) -> Problem {
+        let words = MessageParts::new(format!("no assertion notices if {}", self.sentence()));
+        let words = match self.harm {
+            Harm::SideEffect => words.note("it changes what was done, not only what was said"),
+            Harm::Other => words,
+        };
+        Finding::stated(Code::Unchecked, words, at, range).problem()
+    }
 }
 
 /// How many faults are noticed.

@@ -304,7 +304,7 @@ impl Finding {
         self.severity <= Severity::Warning && self.code != Code::UnknownKey
     }
 
-    fn problem(self) -> Problem {
+    pub(crate) fn problem(self) -> Problem {
         let words = self.words;
         let related = self.related.into_iter().map(|it| Related {
             message: it.relation.label(),

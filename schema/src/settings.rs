@@ -57,6 +57,8 @@ pub struct Settings {
     pub env: Vec<Name>,
     /// Thresholds for suites that do not set their own.
     pub thresholds: Thresholds,
+    /// Limits for `speclens audit`.
+    pub audit: AuditSettings,
     /// Recording of runs, and masking of secrets.
     pub recordings: Recordings,
     /// Limits on the resources of a run.
@@ -187,6 +189,17 @@ pub struct Thresholds {
     /// no such limit. As with a limit in the suite, a run that reaches it passes even if tests failed.
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.9]))]
     pub pass_rate: Option<f64>,
+}
+
+/// Limits for `speclens audit`, which damages recorded runs and counts the faults that the assertions notice.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditSettings {
+    /// Minimum share of the faults that the assertions must notice, from 0 to 1. Below it, `speclens audit` ends with
+    /// exit status 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
+    pub minimum: Option<f64>,
 }
 
 /// Recording of runs, and masking of secrets.

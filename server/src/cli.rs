@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand. It does not interpret specs itself.
 
+mod audit;
 mod baseline;
 mod check;
 mod coverage;
@@ -59,6 +60,8 @@ enum Command {
     Check(check::Args),
     /// Run suites, or evaluate their recordings
     Run(run::Args),
+    /// Damage recorded runs one fault at a time, and report the faults that no assertion notices
+    Audit(audit::Args),
     /// Evaluate suites against a stored trace, or against one that a running system sends
     Trace(trace::Args),
     /// List suites and their tests
@@ -137,6 +140,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Check(args) => check::perform(&args),
         Command::Run(args) => run::perform(&args),
+        Command::Audit(args) => audit::perform(&args),
         Command::Trace(args) => trace::perform(&args),
         Command::List(args) => list::perform(&args),
         Command::Recordings(args) => recordings::perform(&args),

@@ -223,7 +223,7 @@ fn status_of(report: &SuiteReport, case: &Case, run: &RunResult, evidence: Optio
     status
 }
 
-fn bad(kind: NonSuccessKind, name: &str, message: &str) -> TestCaseStatus {
+pub(super) fn bad(kind: NonSuccessKind, name: &str, message: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(name).set_message(message);
     status
@@ -245,7 +245,7 @@ fn gates(report: &SuiteReport, result: &SuiteResult) -> TestSuite {
 }
 
 /// Returns the test with its file and line, as many build servers show them.
-fn placed(mut test: TestCase, report: &SuiteReport, case: &Case) -> TestCase {
+pub(super) fn placed(mut test: TestCase, report: &SuiteReport, case: &Case) -> TestCase {
     let source = report.source_of(case);
     let path = plain::line(&report.path_of(case));
     let line = place_in(&source, &source.range_of(&case.at)).start.line + 1;
@@ -255,7 +255,7 @@ fn placed(mut test: TestCase, report: &SuiteReport, case: &Case) -> TestCase {
     test
 }
 
-fn named(report: &SuiteReport, name: String, status: TestCaseStatus) -> TestCase {
+pub(super) fn named(report: &SuiteReport, name: String, status: TestCaseStatus) -> TestCase {
     let mut test = TestCase::new(plain::line(&name), status);
     test.set_classname(plain::line(&report.source.path));
     test

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     evidence::{
-        Answer, Capture, Content, Evidence, Exit, LogAnswer, Need, PathState, Ran, Span, SpanKind, ToolCall, Trace,
-        TraceAnswer,
+        Answer, Capture, Content, Evidence, Exit, LogAnswer, Need, Observation, ObservationTime, PathState, Ran, Span,
+        SpanKind, ToolCall, Trace, TraceAnswer,
     },
     format::Dialect,
     gateway::log::{Call, GatewayLog},
@@ -58,6 +58,38 @@ speclens_judge::codes! {
     ModelChanged = "model-changed";
     /// The work was handed to another agent.
     HandoverRedirected = "handover-redirected";
+}
+
+impl Operator {
+    /// Returns what happens to something, as the end of a sentence: "is repeated".
+    pub fn phrase(self) -> &'static str {
+        match self {
+            Operator::CallRemoved | Operator::AnswerOmitted | Operator::FileMissing => "is missing",
+            Operator::CallRepeated => "is repeated",
+            Operator::CallAdded => "is added",
+            Operator::CallsReversed => "is reversed",
+            Operator::ArgumentChanged => "has another argument",
+            Operator::ArgumentOmitted => "lacks an argument",
+            Operator::ArgumentAdded => "has an argument too many",
+            Operator::ArgumentRetyped => "has an argument of another type",
+            Operator::ArgumentsSwapped => "has the arguments of a later one",
+            Operator::ResultFailed => "fails",
+            Operator::ResultChanged => "writes something else",
+            Operator::FalseSuccess => "fails, although the answer claims success",
+            Operator::AnswerReplaced => "is about something else",
+            Operator::FileChanged => "has another content",
+            Operator::CostRaised => "is ten times as high",
+            Operator::ModelChanged => "is another one",
+            Operator::HandoverRedirected => "goes to another agent",
+        }
+    }
+}
+
+impl Fault {
+    /// Returns what happens, as a part of a sentence: "the call of `refund` is repeated".
+    pub fn sentence(&self) -> String {
+        format!("{} {}", self.what, self.operator.phrase())
+    }
 }
 
 /// How bad a fault is that nobody notices.
@@ -130,7 +162,8 @@ impl Made<'_> {
 
     fn of_calls(&mut self) {
         let calls = calls_of(self.original);
-        if calls.is_empty() && self.original.output.is_none() {
+        // The calls of an agent are its commands, and a plain command calls nothing.
+        if self.original.commands.is_some() || calls.is_empty() && self.original.turns.is_empty() {
             return;
         }
         for (index, (turn, call)) in calls.iter().enumerate() {
@@ -233,11 +266,6 @@ impl Made<'_> {
                     failed.stderr = Some(Capture::whole(FAILURE));
                 };
                 on(Operator::ResultFailed, &fail);
-                self.add(Operator::FalseSuccess, harm, what.clone(), |evidence| {
-                    evidence.turns.last_mut()?.text = Capture::whole(CLAIM);
-                    fail(&mut evidence.commands.as_mut()?.commands);
-                    Some(())
-                });
             }
         }
         self.add(Operator::CallAdded, Harm::SideEffect, format!("a command `{FOREIGN}`"), |evidence| {
@@ -273,7 +301,8 @@ impl Made<'_> {
 
     fn of_files(&mut self) {
         let changed = self.original.files.iter().flat_map(|log| &log.files).map(|file| file.path.clone());
-        let observed = self.original.observations.iter().flat_map(|it| match &it.answer {
+        let after = |it: &&Observation| it.need.moment() == ObservationTime::After;
+        let observed = self.original.observations.iter().filter(after).flat_map(|it| match &it.answer {
             Answer::Files(answer) => answer.files.iter().map(|file| file.path.clone()).collect(),
             Answer::Path(_) => path_of(&it.need).into_iter().map(str::to_owned).collect(),
             Answer::Command(_)
@@ -355,6 +384,8 @@ impl Made<'_> {
     fn of_traces(&mut self) {
         let Some(TraceAnswer::Found(trace)) = self.original.trace() else { return };
         let steps: Vec<usize> = (0..trace.spans.len()).filter(|at| trace.spans[*at].kind == SpanKind::Tool).collect();
+        // A log shows the calls as well.
+        let is_logged = self.faults.iter().any(|fault| fault.operator == Operator::CallAdded);
         for (index, span) in trace.spans.iter().enumerate() {
             let name = format!("`{}`", span.name);
             let mut on = |operator, harm, what: String, damage: &dyn Fn(&mut Trace)| {
@@ -366,17 +397,20 @@ impl Made<'_> {
             match span.kind {
                 SpanKind::Tool => {
                     let (harm, what) = (harm_of(&span.name), format!("the step {name}"));
+                    on(Operator::ResultFailed, harm, what.clone(), &|trace| {
+                        trace.spans[index].error = Some(FAILURE.to_owned());
+                    });
+                    if is_logged {
+                        continue;
+                    }
                     on(Operator::CallRemoved, harm, what.clone(), &|trace| {
                         trace.spans.remove(index);
                     });
                     if harm == Harm::SideEffect {
-                        on(Operator::CallRepeated, harm, what.clone(), &|trace| {
+                        on(Operator::CallRepeated, harm, what, &|trace| {
                             trace.spans.insert(index + 1, later(span, span.name.clone()));
                         });
                     }
-                    on(Operator::ResultFailed, harm, what, &|trace| {
-                        trace.spans[index].error = Some(FAILURE.to_owned());
-                    });
                 }
                 SpanKind::Subagent => {
                     on(Operator::HandoverRedirected, Harm::SideEffect, format!("the hand-over to {name}"), &|trace| {
@@ -400,8 +434,7 @@ impl Made<'_> {
                 SpanKind::Other => {}
             }
         }
-        // A log shows the calls as well.
-        if self.faults.iter().any(|fault| fault.operator == Operator::CallAdded) {
+        if is_logged {
             return;
         }
         let step = Span { started_us: trace.ended_us, ended_us: trace.ended_us, ..Span::default() };

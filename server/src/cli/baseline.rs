@@ -18,6 +18,7 @@ use super::{
     FAILED, PASSED,
     output::{self, Format},
 };
+pub(super) use store::prepare;
 use store::{Store, contract_of, did_you_mean, table};
 
 /// The options of `speclens baseline`.

@@ -122,7 +122,7 @@ pub(super) fn measuring(loaded: &Loaded) -> Arc<Measuring> {
     Arc::new(Measuring { scope: Arc::new(Scope::new(ObservationTime::After, &workspace::settings(&files), &scoring)) })
 }
 
-pub(super) fn prepare(
+pub(in crate::cli) fn prepare(
     loaded: &Loaded,
     suite: &Arc<Suite>,
     clock: Clock,

@@ -1,0 +1,235 @@
+//! `speclens audit`: which faults of recorded runs the assertions notice.
+
+use std::collections::BTreeMap;
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::support::{Place, suite};
+
+/// A command that reports a call and answers.
+const REFUNDS: &str =
+    r#"echo "{\"kindlm\":\"tool_call\",\"name\":\"refund\",\"arguments\":{\"order\":\"7\",\"usd\":5}}"; echo refunded"#;
+
+const CALLED: &str = r#"{toolCalls: [{tool: refund, argsMatch: {order: "7"}}]}"#;
+
+const EXACT: &str = r#"{output: {contains: [refunded]}, trajectory: {reference: [{tool: refund, args: {order: "7", usd: 5}}], exactMatch: true}}"#;
+
+fn recorded(expect: &str) -> Place {
+    let place = Place::with(&suite(REFUNDS, expect));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    place
+}
+
+/// Returns the exit code, and the state of each fault of the first test.
+fn audited(place: &Place, arguments: &[&str]) -> (Option<i32>, BTreeMap<String, String>) {
+    let done = place.run(&[&["audit", "--format", "json"], arguments].concat());
+    let faults = done.json()["suites"][0]["tests"][0]["faults"].as_array().cloned().unwrap_or_default();
+    let text = |fault: &Value, key: &str| fault[key].as_str().unwrap().to_owned();
+    (done.code, faults.iter().map(|fault| (text(fault, "sentence"), text(fault, "state"))).collect())
+}
+
+fn survivors(faults: &BTreeMap<String, String>) -> Vec<&str> {
+    faults.iter().filter(|(_, state)| *state == "survived").map(|(fault, _)| &**fault).collect()
+}
+
+#[test]
+fn faults_that_no_assertion_notices_are_named_and_a_stricter_assertion_notices_them() {
+    let place = recorded(CALLED);
+    let (code, faults) = audited(&place, &[]);
+    assert_eq!(code, Some(0));
+    let expected = [
+        "a call of `unexpected_tool` is added",
+        "the answer is about something else",
+        "the answer is missing",
+        "the call of `refund` has an argument too many",
+        "the call of `refund` is repeated",
+    ];
+    assert_eq!(survivors(&faults), expected);
+    assert_eq!(faults["the call of `refund` is missing"], "noticed");
+    place.write("kindlm.yaml", suite(REFUNDS, EXACT));
+    let (code, faults) = audited(&place, &[]);
+    assert_eq!((code, survivors(&faults)), (Some(0), Vec::new()), "judged again, without a run");
+}
+
+#[test]
+fn share_of_noticed_faults_below_the_minimum_is_a_failure() {
+    let place = recorded(CALLED);
+    assert_eq!(place.run(&["audit", "--minimum", "0.9"]).code, Some(1));
+    assert_eq!(place.run(&["audit", "--minimum", "0.1"]).code, Some(0));
+    assert_eq!(place.run(&["audit", "--minimum", "90"]).code, Some(2));
+    place.write("speclens.yaml", "audit: {minimum: 0.9}\n");
+    assert_eq!(place.run(&["audit"]).code, Some(1));
+    assert_eq!(place.run(&["audit", "--minimum", "0"]).code, Some(0), "the option wins");
+}
+
+#[test]
+fn accepted_faults_are_not_counted_and_new_ones_are() {
+    let place = recorded(CALLED);
+    let missing = place.run(&["audit", "--baseline", "accepted.json"]);
+    assert_eq!(missing.code, Some(2));
+    assert!(missing.stderr.contains("`--update-baseline`"), "{}", missing.stderr);
+    assert_eq!(place.run(&["audit", "--baseline", "accepted.json", "--update-baseline"]).code, Some(0));
+    let arguments = ["--baseline", "accepted.json", "--minimum", "1"];
+    let (code, faults) = audited(&place, &arguments);
+    assert_eq!((code, survivors(&faults)), (Some(0), Vec::new()));
+    assert_eq!(faults["the answer is missing"], "accepted");
+    place.write("kindlm.yaml", suite(REFUNDS, "{toolCalls: [{tool: refund}]}"));
+    let (code, faults) = audited(&place, &arguments);
+    assert_eq!(code, Some(1));
+    assert!(survivors(&faults).contains(&"the call of `refund` has another argument"), "{faults:?}");
+    place.write("accepted.json", "[{\"suite\": 1}]");
+    let damaged = place.run(&["audit", "--baseline", "accepted.json"]);
+    assert_eq!(damaged.code, Some(2));
+    assert!(damaged.stderr.contains("`accepted.json` is not a baseline of an audit"), "{}", damaged.stderr);
+}
+
+#[test]
+fn tests_that_did_not_pass_are_not_audited() {
+    let place = Place::with(&suite(REFUNDS, CALLED));
+    let unrecorded = place.run(&["audit"]);
+    assert_eq!(unrecorded.code, Some(3), "nothing was audited");
+    assert!(unrecorded.stdout.contains("not audited, no recording"), "{}", unrecorded.stdout);
+    place.write("kindlm.yaml", suite(REFUNDS, "{output: {contains: [denied]}}"));
+    assert_eq!(place.run(&["run"]).code, Some(1));
+    let failed = place.run(&["audit"]);
+    assert_eq!(failed.code, Some(3));
+    assert!(failed.stdout.contains("not audited, its status is fail"), "{}", failed.stdout);
+    place.write("kindlm.yaml", suite(REFUNDS, "{output: {contain: [denied]}, latency: 1}"));
+    let refused = place.run(&["audit"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("has errors and was not audited"), "{}", refused.stderr);
+}
+
+#[test]
+fn damaged_recording_is_not_audited() {
+    let place = recorded(CALLED);
+    let path = place.recordings().remove(0);
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &text[..text.len() / 2]).unwrap();
+    let done = place.run(&["audit"]);
+    assert_eq!(done.code, Some(3));
+    assert!(done.stdout.contains("not audited"), "{}", done.stdout);
+}
+
+#[test]
+fn survivors_are_reported_at_the_name_of_their_test_in_every_format() {
+    let place = recorded(CALLED);
+    let report = |format: &str| place.run(&["audit", "--format", format]).stdout;
+    let sarif: Value = serde_json::from_str(&report("sarif")).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 5);
+    assert_eq!(results[0]["ruleId"], "unchecked");
+    let line = &results[0]["locations"][0]["physicalLocation"]["region"]["startLine"];
+    let name = place.read("kindlm.yaml").lines().position(|line| line.contains("name: only")).unwrap() + 1;
+    assert_eq!(*line, name);
+    let junit = report("junit");
+    assert!(junit.contains("unnoticed-faults") && junit.contains("the call of `refund` is repeated"), "{junit}");
+    assert!(report("github").contains("::warning file=kindlm.yaml"), "{}", report("github"));
+}
+
+#[test]
+fn examples_are_audited() {
+    let place = Place::copy_of("schema/examples");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let done = place.run(&["audit"]);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    expect![[r#"
+        clawspec/agents/brand/tests/scenarios.yaml
+          - brand-reviews-a-draft: not audited, its evidence has nothing that could be damaged
+        clawspec/skills/newsletter/tests/pipeline.yaml
+          ✗ newsletter: 5 of 10 faults noticed (50 %, 95 % interval 24 % to 76 %)
+            no assertion notices if (side effects)
+              a call of `unexpected_tool` is added
+              the call of `sessions_spawn` is repeated
+              the call of `write` is missing, is repeated
+            no assertion notices if
+              the call of `memory.search` is missing
+            notices nothing: `pipeline_health[2]` (line 31)
+            1 assertion would have to ask a model or run a command, and did not
+        clawspec/skills/newsletter/tests/scenarios.yaml
+          ✗ newsletter-drafts: 19 of 25 faults noticed (76 %, 95 % interval 57 % to 89 %)
+            no assertion notices if (side effects)
+              the file `agents/brand/SOUL.md` is missing, has another content
+              the call of `sessions_spawn` is repeated
+              the call of `write` is repeated
+            no assertion notices if
+              the model of `chat claude-sonnet-4-6` is another one
+            notices nothing: `then[7]` (line 53), `then[13]` (line 74), `then[14]` (line 79), `then[17]` (line 87), `then[18]` (line 89), `then[20]` (line 94), `then[21]` (line 97), `then[22]` (line 100)
+            2 assertions would have to ask a model or run a command, and did not
+          ✗ newsletter-refuses-to-send: 1 of 4 faults noticed (25 %, 95 % interval 5 % to 70 %)
+            no assertion notices if (side effects)
+              a step `unexpected_tool` is added
+            no assertion notices if
+              the model of `chat claude-sonnet-4-6` is another one
+              the cost of `chat claude-sonnet-4-6` is ten times as high
+            notices nothing: `then[0]` (line 120), `then[1]` (line 124)
+        cli-bench/cli-bench.yaml
+          ✗ show-help: 3 of 7 faults noticed (43 %, 95 % interval 16 % to 75 %)
+            no assertion notices if (side effects)
+              a command `unexpected_tool` is added
+            no assertion notices if
+              the command `stock --help` has another argument, lacks an argument, has an argument too many
+          ✗ show-version: 3 of 8 faults noticed (38 %, 95 % interval 14 % to 69 %)
+            no assertion notices if (side effects)
+              the command `stock --version` is repeated, has another argument, lacks an argument, has an argument too many
+              a command `unexpected_tool` is added
+          ✗ unknown-product: 1 of 6 faults noticed (17 %, 95 % interval 3 % to 56 %)
+            no assertion notices if (side effects)
+              the command `stock remove Unobtainium` is repeated, has another argument, lacks an argument, has an argument too many
+              a command `unexpected_tool` is added
+          ✗ export-list: 4 of 10 faults noticed (40 %, 95 % interval 17 % to 69 %)
+            no assertion notices if (side effects)
+              the command `stock export backup/stock.csv` is repeated, has another argument, lacks an argument, has an argument too many, writes something else
+              a command `unexpected_tool` is added
+            1 assertion would have to ask a model or run a command, and did not
+          ✗ remove-sold-out: 5 of 18 faults noticed (28 %, 95 % interval 12 % to 51 %)
+            no assertion notices if (side effects)
+              the command `stock remove Tea` has another argument, lacks an argument, has an argument too many, writes something else, fails
+              the command `stock remove Cocoa` has another argument, lacks an argument, has an argument too many, writes something else
+              a command `unexpected_tool` is added
+              the order of the commands is reversed
+              the file `stock.csv` is missing, has another content
+            notices nothing: `assert[2]` (line 48)
+            1 assertion would have to ask a model or run a command, and did not
+        hello/kindlm.yaml
+          ✓ says-hello: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
+          ✓ greets-by-name: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
+          ✓ reports-what-went-wrong: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
+            notices nothing: `expect.latency` (line 33)
+          - not-ready-yet: not audited, it is skipped
+        order-status/kindlm.yaml
+          ✓ prints-json: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
+          ✓ reports-json-next-to-text: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
+        refunds/kindlm.yaml
+          ✗ refunds-a-late-order: 11 of 16 faults noticed (69 %, 95 % interval 44 % to 86 %)
+            no assertion notices if (side effects)
+              the call of `refund` is repeated, has an argument too many
+              a call of `unexpected_tool` is added
+            no assertion notices if
+              the call of `lookup_order` has an argument too many
+              the cost is ten times as high
+            notices nothing: `conversation[1].expect.output` (line 48)
+            1 assertion would have to ask a model or run a command, and did not
+          ✗ answers-in-json: 2 of 4 faults noticed (50 %, 95 % interval 15 % to 85 %)
+            no assertion notices if (side effects)
+              a call of `unexpected_tool` is added
+            no assertion notices if
+              the cost is ten times as high
+        support-agent/kindlm.yaml
+          ✗ refunds-a-known-order: 8 of 14 faults noticed (57 %, 95 % interval 33 % to 79 %)
+            no assertion notices if (side effects)
+              a call of `unexpected_tool` is added
+            no assertion notices if
+              the call of `lookup_order` has an argument too many
+              the call of `check_refund` has an argument too many, has another argument, lacks an argument, has an argument of another type
+            notices nothing: `expect.toolCalls[2]` (line 26), `expect.guardrails.pii` (line 29)
+          ✗ asks-for-clarification: 6 of 8 faults noticed (75 %, 95 % interval 41 % to 93 %)
+            no assertion notices if (side effects)
+              a call of `unexpected_tool` is added
+            no assertion notices if
+              the call of `lookup_order` has an argument too many
+            notices nothing: `expect.toolCalls[1]` (line 42), `expect.guardrails.pii` (line 45)
+        78 of 140 faults noticed (56 %, 95 % interval 47 % to 64 %)
+    "#]].assert_eq(&done.stdout);
+}
