@@ -165,31 +165,38 @@ fn examples_are_audited() {
               the cost of `chat claude-sonnet-4-6` is ten times as high
             notices nothing: `then[0]` (line 120), `then[1]` (line 124)
         cli-bench/cli-bench.yaml
-          ✗ show-help: 3 of 7 faults noticed (43 %, 95 % interval 16 % to 75 %)
+          ✗ show-help [scripted/careful (none)]: 3 of 7 faults noticed (43 %, 95 % interval 16 % to 75 %)
             no assertion notices if (side effects)
               a command `unexpected_tool` is added
             no assertion notices if
               the command `stock --help` has another argument, lacks an argument, has an argument too many
-          ✗ show-version: 3 of 8 faults noticed (38 %, 95 % interval 14 % to 69 %)
+          ✗ show-version [scripted/careful (none)]: 3 of 8 faults noticed (38 %, 95 % interval 14 % to 69 %)
             no assertion notices if (side effects)
               the command `stock --version` is repeated, has another argument, lacks an argument, has an argument too many
               a command `unexpected_tool` is added
-          ✗ unknown-product: 1 of 6 faults noticed (17 %, 95 % interval 3 % to 56 %)
+          ✗ unknown-product [scripted/careful (none)]: 2 of 13 faults noticed (15 %, 95 % interval 4 % to 42 %)
             no assertion notices if (side effects)
               the command `stock remove Unobtainium` is repeated, has another argument, lacks an argument, has an argument too many
               a command `unexpected_tool` is added
-          ✗ export-list: 4 of 10 faults noticed (40 %, 95 % interval 17 % to 69 %)
+            no assertion notices if
+              the command `stock list` is missing, has another argument, lacks an argument, has an argument too many, writes something else, fails
+          ✗ export-list [scripted/careful (none)]: 4 of 17 faults noticed (24 %, 95 % interval 10 % to 47 %)
             no assertion notices if (side effects)
               the command `stock export backup/stock.csv` is repeated, has another argument, lacks an argument, has an argument too many, writes something else
               a command `unexpected_tool` is added
+              the order of the commands is reversed
+            no assertion notices if
+              the command `stock --help` is missing, has another argument, lacks an argument, has an argument too many, writes something else, fails
             1 assertion would have to ask a model or run a command, and did not
-          ✗ remove-sold-out: 5 of 18 faults noticed (28 %, 95 % interval 12 % to 51 %)
+          ✗ remove-sold-out [scripted/careful (none)]: 5 of 30 faults noticed (17 %, 95 % interval 7 % to 34 %)
             no assertion notices if (side effects)
               the command `stock remove Tea` has another argument, lacks an argument, has an argument too many, writes something else, fails
-              the command `stock remove Cocoa` has another argument, lacks an argument, has an argument too many, writes something else
+              the command `stock remove Cocoa` has another argument, lacks an argument, has an argument too many, writes something else, fails
               a command `unexpected_tool` is added
               the order of the commands is reversed
               the file `stock.csv` is missing, has another content
+            no assertion notices if
+              the command `stock list` is missing, has another argument, lacks an argument, has an argument too many, writes something else, fails
             notices nothing: `assert[2]` (line 48)
             1 assertion would have to ask a model or run a command, and did not
         hello/kindlm.yaml
@@ -230,6 +237,6 @@ fn examples_are_audited() {
             no assertion notices if
               the call of `lookup_order` has an argument too many
             notices nothing: `expect.toolCalls[1]` (line 42), `expect.guardrails.pii` (line 45)
-        78 of 140 faults noticed (56 %, 95 % interval 47 % to 64 %)
+        79 of 166 faults noticed (48 %, 95 % interval 40 % to 55 %)
     "#]].assert_eq(&done.stdout);
 }

@@ -22,6 +22,8 @@ use super::{
 pub struct AuditedTest {
     /// Index of the case in the suite.
     pub case: usize,
+    /// Whose attempt was audited, if there are several subjects.
+    pub subject: Option<String>,
     /// The audit, or the reason why there is none.
     pub audit: Result<Audit, String>,
     /// Indices of the survivors in the audit that the user accepts.
@@ -109,7 +111,9 @@ pub fn human(reports: &[AuditReport]) -> String {
 
 fn of_test(text: &mut String, report: &SuiteReport, test: &AuditedTest) {
     let case = &report.suite.cases[test.case];
-    let name = plain::line(&report.masked(&case.name));
+    let mut name = report.masked(&case.name);
+    name.extend(test.subject.iter().map(|subject| format!(" [{subject}]")));
+    let name = plain::line(&name);
     let audit = match &test.audit {
         Ok(audit) => audit,
         Err(reason) => {
@@ -210,7 +214,7 @@ fn figures(tally: Tally) -> Value {
 
 fn test_as_json(report: &SuiteReport, test: &AuditedTest) -> Value {
     let case = &report.suite.cases[test.case];
-    let mut value = json!({ "name": report.masked(&case.name) });
+    let mut value = json!({ "name": report.masked(&case.name), "subject": test.subject });
     let audit = match &test.audit {
         Ok(audit) => audit,
         Err(reason) => {

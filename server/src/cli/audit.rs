@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use speclens_runner::{
     clock::Clock,
-    event::CaseResult,
+    event::{CaseResult, RunResult},
     report::{
         SuiteReport,
         audit::{self, AuditReport, AuditedTest},
@@ -22,7 +22,7 @@ use speclens_runner::{
     write::{self, Readers},
 };
 use speclens_schema::{
-    audit::{Effect, Tally, Tried, audit as audited},
+    audit::{Effect, Tried, audit as audited},
     suite::Case,
     verdict::Status,
     words::plural,
@@ -130,8 +130,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     if refused || !failures.is_empty() {
         return Ok(INVALID);
     }
-    let tally = Tally::default();
-    if reports.iter().all(|report| report.tally().tried() == tally.tried()) {
+    if reports.iter().all(|report| report.tally().tried() == 0) {
         return Ok(INCONCLUSIVE);
     }
     let is_below = |(report, minimum): (&AuditReport, &Option<f64>)| {
@@ -140,7 +139,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if reports.iter().zip(&minimums).any(is_below) { FAILED } else { PASSED })
 }
 
-/// Audits the newest passing attempt of each test.
+/// Audits the first passing attempt of each test, by the order of its models.
 async fn audit_of(
     loaded: Loaded,
     cases: BTreeSet<usize>,
@@ -156,32 +155,32 @@ async fn audit_of(
     let mut tests = Vec::new();
     for outcome in result.cases.iter().filter(|outcome| cases.contains(&outcome.case)) {
         let case = &suite.cases[outcome.case];
-        let audit = evidence_of(outcome).and_then(|evidence| {
+        let passing = passing(outcome);
+        let is_one_of_several = |run: &&RunResult| outcome.runs.iter().any(|other| other.subject != run.subject);
+        let subject = passing.as_ref().ok().filter(|run| is_one_of_several(run)).map(|run| run.subject.to_string());
+        let audit = passing.and_then(|run| {
+            let evidence = run.evidence.get().ok_or("its recording no longer exists")?;
             audited(case, suite.dialect, &evidence, &secrets).ok_or_else(|| "no assertion was judged".to_owned())
         });
         let tried = audit.iter().flat_map(|audit| &audit.tried).enumerate();
         let is_accepted =
             |tried: &Tried| tried.effect == Effect::Survived && known.contains(&Accepted::of(&report, case, tried));
         let accepted = tried.filter(|(_, tried)| is_accepted(tried)).map(|(index, _)| index).collect();
-        tests.push(AuditedTest { case: outcome.case, audit, accepted });
+        tests.push(AuditedTest { case: outcome.case, subject, audit, accepted });
     }
     Ok(AuditReport { report, tests })
 }
 
-/// Returns the evidence of the newest attempt that passed, or the reason why there is none.
-fn evidence_of(outcome: &CaseResult) -> Result<Arc<speclens_schema::evidence::Evidence>, String> {
-    let has_passed = |status| matches!(status, Status::Pass | Status::Warn);
-    let passed = outcome.runs.iter().filter(|run| has_passed(run.status)).max_by_key(|run| run.began_us);
-    let Some(passed) = passed else {
-        return Err(match outcome.runs.iter().max_by_key(|run| run.status) {
-            None => "it is skipped".to_owned(),
-            Some(run) => match &run.absence {
-                Some(absence) => absence.message.clone(),
-                None => format!("its status is {}, so a failure would prove nothing", run.status.as_str()),
-            },
-        });
-    };
-    passed.evidence.get().ok_or_else(|| "its recording no longer exists".to_owned())
+/// Returns the first attempt that passed, or the reason why there is none.
+fn passing(outcome: &CaseResult) -> Result<&RunResult, String> {
+    let passed = outcome.runs.iter().find(|run| matches!(run.status, Status::Pass | Status::Warn));
+    passed.map(|run| &**run).ok_or_else(|| match outcome.runs.iter().max_by_key(|run| run.status) {
+        None => "it is skipped".to_owned(),
+        Some(run) => match &run.absence {
+            Some(absence) => absence.message.clone(),
+            None => format!("its status is {}, so a failure would prove nothing", run.status.as_str()),
+        },
+    })
 }
 
 fn print(format: Format, reports: &[AuditReport], failures: &[anyhow::Error]) -> anyhow::Result<()> {
