@@ -259,8 +259,13 @@ impl Analyzer {
         with_inputs(suite, files)
     }
 
+    /// Returns the format of the documents; `None` for settings and scripts.
+    pub fn dialect(&self) -> Option<Dialect> {
+        self.file.dialect()
+    }
+
     fn format(&self) -> Option<&'static dyn Format> {
-        self.file.dialect().map(Dialect::format)
+        self.dialect().map(Dialect::format)
     }
 
     fn context(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Option<Box<dyn Lower>> {

@@ -26,6 +26,7 @@ use crate::{
     template_syntax::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
+    write::Proposal,
 };
 
 /// A format of test specs: a handle to its implementation.
@@ -268,6 +269,11 @@ pub trait Format: Sync {
 
     /// Returns the most likely values at a place, as they would be written, best first.
     fn likely(&self, _file: SpecFile, _document: &Document, _at: &Pointer, _files: &dyn Files) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns assertions about what happened in all of these attempts, the plainest first. Each will be tried.
+    fn propose(&self, _attempts: &[&Evidence]) -> Vec<Proposal> {
         Vec::new()
     }
 

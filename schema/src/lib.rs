@@ -70,6 +70,7 @@ pub mod unparsed;
 pub mod validate;
 mod walk;
 pub mod words;
+pub mod write;
 
 pub use speclens_judge::{act, check, evidence, mask, seen, text, trace, verdict};
 pub use speclens_yaml as document;

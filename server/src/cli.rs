@@ -19,6 +19,7 @@ mod schema;
 mod select;
 mod trace;
 mod trust;
+mod write;
 
 use std::{io, process::ExitCode};
 
@@ -62,6 +63,8 @@ enum Command {
     Run(run::Args),
     /// Damage recorded runs one fault at a time, and report the faults that no assertion notices
     Audit(audit::Args),
+    /// Write assertions for a test from its recorded runs
+    Write(write::Args),
     /// Evaluate suites against a stored trace, or against one that a running system sends
     Trace(trace::Args),
     /// List suites and their tests
@@ -141,6 +144,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Check(args) => check::perform(&args),
         Command::Run(args) => run::perform(&args),
         Command::Audit(args) => audit::perform(&args),
+        Command::Write(args) => write::perform(&args),
         Command::Trace(args) => trace::perform(&args),
         Command::List(args) => list::perform(&args),
         Command::Recordings(args) => recordings::perform(&args),

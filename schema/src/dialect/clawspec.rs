@@ -15,6 +15,7 @@ pub(crate) mod kinds;
 pub(crate) mod likely;
 pub(crate) mod lower;
 pub(crate) mod new_file;
+mod propose;
 pub mod regression;
 pub(crate) mod rules;
 pub mod scope;
@@ -46,6 +47,7 @@ use crate::{
     template_syntax::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
+    write::Proposal,
 };
 
 use rules::{contract, stale_files, unknown_key, unknown_type, yaml};
@@ -212,6 +214,10 @@ impl Format for ClawSpec {
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
         unknown_key::fix_across(root, problems);
         stale_files::fix_across(root, problems);
+    }
+
+    fn propose(&self, attempts: &[&Evidence]) -> Vec<Proposal> {
+        propose::propose(attempts)
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, settings: &Settings) -> Box<dyn Lower> {

@@ -8,12 +8,14 @@ pub(crate) mod facts;
 pub(crate) mod gates;
 mod kinds;
 pub(crate) mod lower;
+mod propose;
 pub(crate) mod rules;
 pub mod tasks;
 pub mod template;
 
 use crate::{
     document::{Document, NodeRef, Pointer, ScalarRules},
+    evidence::Evidence,
     files::Files,
     finding::{Finding, Report},
     format::{EffectiveDefault, Format, Lower, Starter, Unit},
@@ -26,6 +28,7 @@ use crate::{
     template_syntax::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
+    write::Proposal,
 };
 
 pub use gates::Gates;
@@ -153,6 +156,10 @@ impl Format for CliBench {
         report: &mut Report,
     ) {
         rules::report_relations(file, root, items, files, report);
+    }
+
+    fn propose(&self, attempts: &[&Evidence]) -> Vec<Proposal> {
+        propose::propose(attempts)
     }
 
     fn lower(&self, file: SpecFile, document: &Document, files: &dyn Files, _: &Settings) -> Box<dyn Lower> {

@@ -12,6 +12,7 @@ mod gates;
 mod kinds;
 mod lower;
 mod prompt;
+mod propose;
 pub(crate) mod protocol;
 pub mod providers;
 pub mod redteam;
@@ -34,6 +35,7 @@ use crate::{
     suite::{ActionKind, Case, Suite},
     template_syntax::TemplateSyntax,
     validate::Definition,
+    write::Proposal,
 };
 
 pub use gates::Gates;
@@ -153,6 +155,10 @@ impl Format for KindLm {
 
     fn concealed(&self, written: &Capture, masked: &Capture) -> MaskingLoss {
         protocol::concealed(written, masked)
+    }
+
+    fn propose(&self, attempts: &[&Evidence]) -> Vec<Proposal> {
+        propose::propose(attempts)
     }
 
     fn interpret(&self, evidence: &mut Evidence) {

@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use speclens_runner::{
     clock::Clock,
-    event::{CaseResult, RunResult},
+    event::{CaseResult, RunResult, SuiteResult},
     report::{
         SuiteReport,
         audit::{self, AuditReport, AuditedTest},
@@ -105,8 +105,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let chosen = args.select.cases(&suites)?;
     let minimums: Vec<Option<f64>> =
         suites.iter().map(|loaded| args.minimum.or(loaded.workspace.settings.audit.minimum)).collect();
-    let (runtime, cancel) = (threads::runtime()?, CancellationToken::new());
-    run::end_with(&runtime, &cancel);
+    let cancel = CancellationToken::new();
     drop(activity);
     let mut reports = Vec::new();
     let mut refused = false;
@@ -117,9 +116,8 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             output::complain(&anyhow::anyhow!("`{path}` has errors and was not audited; run `speclens check`"));
             continue;
         }
-        reports.push(runtime.block_on(audit_of(loaded, cases, &known, &cancel))?);
+        reports.push(audit_of(loaded, cases, &known, &cancel)?);
     }
-    std::mem::forget(runtime);
     if cancel.is_cancelled() {
         return Ok(INTERRUPTED);
     }
@@ -139,19 +137,33 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if reports.iter().zip(&minimums).any(is_below) { FAILED } else { PASSED })
 }
 
+/// Judges the recordings of these cases. The result is incomplete if it was cancelled.
+pub(super) fn recorded(
+    loaded: Loaded,
+    cases: BTreeSet<usize>,
+    cancel: Option<&CancellationToken>,
+) -> anyhow::Result<(Arc<SuiteResult>, Loaded)> {
+    let prepared = super::baseline::prepare(&loaded, &loaded.report.suite, Clock::from_environment()?, None)?;
+    let secrets = Arc::clone(&loaded.report.source.secrets);
+    let options = Options { mode: Mode::Recorded, cases: Some(cases), ..Options::default() };
+    let cancel = cancel.cloned().unwrap_or_default();
+    let runtime = threads::runtime()?;
+    run::end_with(&runtime, &cancel);
+    let result = runtime.block_on(run::run(&prepared, secrets, options, cancel, true));
+    std::mem::forget(runtime);
+    Ok((result, loaded))
+}
+
 /// Audits the first passing attempt of each test, by the order of its models.
-async fn audit_of(
+fn audit_of(
     loaded: Loaded,
     cases: BTreeSet<usize>,
     known: &BTreeSet<Accepted>,
     cancel: &CancellationToken,
 ) -> anyhow::Result<AuditReport> {
-    let suite = Arc::clone(&loaded.report.suite);
-    let prepared = super::baseline::prepare(&loaded, &suite, Clock::from_environment()?, None)?;
-    let secrets = Arc::clone(&loaded.report.source.secrets);
-    let options = Options { mode: Mode::Recorded, cases: Some(cases.clone()), ..Options::default() };
-    let result = run::run(&prepared, Arc::clone(&secrets), options, cancel.clone(), true).await;
+    let (result, loaded) = recorded(loaded, cases.clone(), Some(cancel))?;
     let report = loaded.report;
+    let (suite, secrets) = (&report.suite, &report.source.secrets);
     let mut tests = Vec::new();
     for outcome in result.cases.iter().filter(|outcome| cases.contains(&outcome.case)) {
         let case = &suite.cases[outcome.case];
@@ -160,7 +172,7 @@ async fn audit_of(
         let subject = passing.as_ref().ok().filter(|run| is_one_of_several(run)).map(|run| run.subject.to_string());
         let audit = passing.and_then(|run| {
             let evidence = run.evidence.get().ok_or("its recording no longer exists")?;
-            audited(case, suite.dialect, &evidence, &secrets).ok_or_else(|| "no assertion was judged".to_owned())
+            audited(case, suite.dialect, &evidence, secrets).ok_or_else(|| "no assertion was judged".to_owned())
         });
         let tried = audit.iter().flat_map(|audit| &audit.tried).enumerate();
         let is_accepted =
@@ -172,7 +184,7 @@ async fn audit_of(
 }
 
 /// Returns the first attempt that passed, or the reason why there is none.
-fn passing(outcome: &CaseResult) -> Result<&RunResult, String> {
+pub(super) fn passing(outcome: &CaseResult) -> Result<&RunResult, String> {
     let passed = outcome.runs.iter().find(|run| matches!(run.status, Status::Pass | Status::Warn));
     passed.map(|run| &**run).ok_or_else(|| match outcome.runs.iter().max_by_key(|run| run.status) {
         None => "it is skipped".to_owned(),

@@ -163,7 +163,7 @@ pub(super) fn summary(outcome: &Outcome) -> String {
 }
 
 /// Replaces the text of a file in one step. The file keeps its permissions, and a link stays a link.
-fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
+pub(super) fn rewrite(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
     let path = fs::canonicalize(path).context("cannot find the file")?;
     let permissions = fs::metadata(&path).context("cannot read the file")?.permissions();
     // Replacing it would succeed, but is not what its owner wants.

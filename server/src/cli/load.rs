@@ -61,9 +61,9 @@ pub(crate) struct Loaded {
 #[derive(Debug)]
 pub(super) struct Checker {
     pub(super) path: PathBuf,
-    analyzer: Analyzer,
-    files: DiskFiles,
-    settings: Arc<Settings>,
+    pub(super) analyzer: Analyzer,
+    pub(super) files: DiskFiles,
+    pub(super) settings: Arc<Settings>,
     levels: Levels,
 }
 

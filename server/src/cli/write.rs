@@ -1,0 +1,124 @@
+//! `speclens write`: writes assertions for a test from its recorded runs.
+
+use std::{fmt::Write, path::PathBuf, sync::Arc};
+
+use anyhow::{anyhow, bail, ensure};
+use speclens_runner::{event::CaseResult, report::plain};
+use speclens_schema::{
+    audit::Tally,
+    evidence::Evidence,
+    fixing,
+    suite::Case,
+    verdict::Status,
+    words::{nearest, plural},
+    write::{Surroundings, Written, write},
+};
+
+use super::{
+    INVALID, PASSED, audit,
+    discover::Wanted,
+    fix,
+    levels::Levels,
+    load::{self, Loaded},
+    output,
+};
+
+/// The options of `speclens write`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Test to write assertions for
+    #[arg(value_name = "TEST")]
+    test: String,
+    /// Suite, or directory to search (repeatable)
+    #[arg(long = "path", value_name = "SUITE")]
+    paths: Vec<PathBuf>,
+    /// Print the changes as a unified diff without applying them
+    #[arg(long)]
+    diff: bool,
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    let load::Load { suites, failures, activity } = load::suites(&args.paths, Wanted::Suites, &Levels::default());
+    drop(activity);
+    failures.iter().for_each(output::complain);
+    if suites.is_empty() {
+        return Ok(INVALID);
+    }
+    let (loaded, index) = find(suites, &args.test)?;
+    let suite = Arc::clone(&loaded.report.suite);
+    let case = &suite.cases[index];
+    if let Some(file) = &case.file {
+        bail!("the test is in `{}`; name that file with `--path`", file.path);
+    }
+    let (result, loaded) = audit::recorded(loaded, [index].into(), None)?;
+    let Some(outcome) = result.cases.iter().find(|outcome| outcome.case == index) else {
+        bail!("`{}` has no result", args.test);
+    };
+    let written = written(&loaded, case, &attempts(outcome)?)
+        .map_err(|reason| anyhow!("nothing to write for `{}`: {reason}", args.test))?;
+    let source = &loaded.report.source;
+    let before = String::from(source.document.text());
+    let diff = fixing::unified(&source.path, &before, &written.text);
+    let mut text = source.secrets.mask(&diff);
+    let _ = write!(text, "{}", numbers(&written));
+    output::print(&text)?;
+    if !args.diff {
+        fix::rewrite(&loaded.checker.path, &before, &written.text)
+            .map_err(|error| error.context(format!("`{}` was not changed", source.path)))?;
+    }
+    Ok(PASSED)
+}
+
+/// Returns the suite with a test, and its index there.
+fn find(suites: Vec<Loaded>, name: &str) -> anyhow::Result<(Loaded, usize)> {
+    let places: Vec<(usize, usize)> = suites
+        .iter()
+        .enumerate()
+        .flat_map(|(at, loaded)| {
+            let cases = loaded.report.suite.cases.iter().enumerate();
+            cases.filter(|(_, case)| case.name == name).map(move |(index, _)| (at, index))
+        })
+        .collect();
+    match places.as_slice() {
+        [(at, index)] => {
+            let loaded = suites.into_iter().nth(*at).ok_or_else(|| anyhow!("the suite is gone"))?;
+            ensure!(!loaded.report.is_refused(), "`{}` has errors; run `speclens check`", loaded.report.source.path);
+            Ok((loaded, *index))
+        }
+        [] => {
+            let known = suites.iter().flat_map(|loaded| loaded.report.suite.cases.iter().map(|case| &*case.name));
+            let near = nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            bail!("no test has the name `{name}`{near}")
+        }
+        several => bail!("{} have the name `{name}`; name the suite with `--path`", plural(several.len(), "test")),
+    }
+}
+
+/// Returns the evidence of the attempts that passed.
+fn attempts(outcome: &CaseResult) -> anyhow::Result<Vec<Arc<Evidence>>> {
+    audit::passing(outcome).map_err(|reason| anyhow!("{reason}"))?;
+    let passed = outcome.runs.iter().filter(|run| matches!(run.status, Status::Pass | Status::Warn));
+    Ok(passed.filter_map(|run| run.evidence.get()).collect())
+}
+
+fn written(loaded: &Loaded, case: &Case, attempts: &[Arc<Evidence>]) -> Result<Written, String> {
+    let checker = &loaded.checker;
+    let surroundings = Surroundings {
+        analyzer: &checker.analyzer,
+        files: &checker.files,
+        settings: &checker.settings,
+        secrets: &loaded.report.source.secrets,
+    };
+    write(&loaded.report.source.document, case, attempts, surroundings)
+}
+
+fn numbers(written: &Written) -> String {
+    let count = plural(written.added.len(), "assertion");
+    let Tally { noticed: before, .. } = written.before;
+    let after = written.after;
+    plain::line(&format!(
+        "{count} added: {} of {} noticed, before {before}",
+        after.noticed,
+        plural(after.tried(), "fault")
+    )) + "\n"
+}
