@@ -14,6 +14,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod accepting;
 mod adding;
 mod agents;
 mod audit;

@@ -97,7 +97,7 @@ fn judged<'c>(claims: impl Iterator<Item = (usize, &'c Claim)>, evidence: &Evide
             }
             // What is hidden cannot be written into a suite.
             if let Outcome::Fail(mismatch) | Outcome::Warn(mismatch) = &mut verdict.outcome {
-                mismatch.acceptable.take_if(|value| telling || has_hidden(value));
+                mismatch.acceptable.take_if(|it| telling || has_hidden(&it.value));
             }
             for text in verdict.texts() {
                 if text.contains(MASK_CHARACTER) {

@@ -11,6 +11,7 @@
 //! is valid, and `speclens-runner` runs tests. Both front ends call the same functions, so the editor and the command
 //! line agree.
 
+mod accept;
 mod clawspec;
 mod cli;
 mod dry;

@@ -82,7 +82,41 @@ pub struct Mismatch {
     /// The observed text that comes closest to a missing one.
     pub closest: Option<String>,
     /// The value that would hold at the decisive part: what was observed.
-    pub acceptable: Option<Value>,
+    pub acceptable: Option<Acceptable>,
+}
+
+/// A value that an assertion could expect instead: what was observed, or a limit around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acceptable {
+    pub value: Value,
+    /// The side on which it limits; `None` if it is compared as it is.
+    pub limit: Option<Limit>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Most,
+    Least,
+}
+
+impl Acceptable {
+    /// Returns the value that would hold for both observations; `None` if there is none.
+    pub fn and(&self, other: &Acceptable) -> Option<Acceptable> {
+        let is_greater = || self.value.as_f64() >= other.value.as_f64();
+        let keeps_own = match (self.limit, other.limit) {
+            (Some(Limit::Most), Some(Limit::Most)) => is_greater(),
+            (Some(Limit::Least), Some(Limit::Least)) => !is_greater(),
+            (None, None) if self.value == other.value => true,
+            (Some(Limit::Most | Limit::Least) | None, Some(Limit::Most | Limit::Least) | None) => return None,
+        };
+        Some(if keeps_own { self.clone() } else { other.clone() })
+    }
+}
+
+impl<T: Into<Value>> From<T> for Acceptable {
+    fn from(observed: T) -> Acceptable {
+        Acceptable { value: observed.into(), limit: None }
+    }
 }
 
 impl Mismatch {
@@ -108,7 +142,7 @@ impl Mismatch {
 
     /// Adds the value that would hold in place of the expected one.
     #[must_use]
-    pub fn accepting(self, observed: impl Into<Value>) -> Mismatch {
+    pub fn accepting(self, observed: impl Into<Acceptable>) -> Mismatch {
         Mismatch { acceptable: Some(observed.into()), ..self }
     }
 

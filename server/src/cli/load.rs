@@ -17,7 +17,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use speclens_runner::{
     clock::Clock,
-    files::{DiskFiles, lexical},
+    files::{Buffers, DiskFiles, lexical},
     report::{FileReport, Root, SourceText, SuiteReport},
 };
 use speclens_schema::{
@@ -129,6 +129,24 @@ impl Loaded {
             clock,
             origin: RequestOrigin::Terminal { has_errors: self.report.is_refused() },
         })
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        lexical(&self.directory.join(&self.place))
+    }
+
+    /// Reads the suite again, with the texts of changed files in place of those on the disk.
+    pub(super) fn reread(&mut self, changed: Arc<dyn Buffers>) {
+        let scope = &self.found.scope;
+        if let Some(text) = changed.text(&self.path()) {
+            self.report.source.document = Document::read(&text, scope.file.scalar_rules());
+        }
+        let files = self.workspace.files(&scope.root, &scope.place).named_by(scope.main.clone()).following();
+        self.checker.files = files.over(changed);
+        let document = &self.report.source.document;
+        let analysis = self.checker.analyzer.analyze(document, &self.checker.files, &self.checker.settings);
+        self.report.suite = Arc::new(analysis.suite);
+        self.report.problems = self.checker.problems(document);
     }
 
     fn problems_of(&self, part: &DiscoveredFile, levels: &Levels) -> Option<FileReport> {

@@ -46,6 +46,11 @@ pub(super) fn print(text: &str) -> anyhow::Result<()> {
     finish(anstream::stdout().lock(), &if is_json { text.to_owned() } else { plain::without_commands(text) })
 }
 
+/// Prints a text to standard error, because standard output belongs to a report.
+pub(super) fn print_aside(text: &str) -> anyhow::Result<()> {
+    finish(anstream::stderr().lock(), &plain::without_commands(text))
+}
+
 fn finish(mut stdout: impl Write, text: &str) -> anyhow::Result<()> {
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error).context("cannot write the result"),

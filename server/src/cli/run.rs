@@ -1,5 +1,6 @@
 //! `speclens run`: runs suites, or evaluates their recordings.
 
+mod accept;
 mod dry;
 mod progress;
 mod targets;
@@ -79,6 +80,12 @@ pub(super) struct Args {
     /// Evaluate the current state of ClawSpec targets without starting or recording anything
     #[arg(long, conflicts_with_all = ["recorded", "dry_run", "failed", "keep_workdir"])]
     judge_only: bool,
+    /// With `--recorded`: write what the recordings show in place of what failing assertions expect, and print the changes
+    #[arg(long, requires = "recorded")]
+    accept: bool,
+    /// Print the changes of `--accept` as a unified diff without applying them
+    #[arg(long, requires = "accept", conflicts_with = "reports")]
+    diff: bool,
     /// Run to evaluate with `--judge-only` (defaults to the newest recorded run) or in handoff contracts (no default)
     #[arg(long, value_name = "ID", conflicts_with = "recorded")]
     run_id: Option<String>,
@@ -163,6 +170,25 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         }
         chosen = past.failing;
     }
+    if args.accept {
+        let shared = (clock, &runtime, &cancel);
+        let accepted = accept::accept(&mut suites, &chosen, &actors, shared, &|loaded| adjust(loaded, args));
+        let show = if is_human(&targets) { output::print } else { output::print_aside };
+        show(&accepted.diff())?;
+        if args.diff {
+            accepted.describe("`--accept` would change");
+            let bad = !failures.is_empty() || suites.iter().any(|loaded| loaded.report.is_refused());
+            return Ok(if bad { INVALID } else { PASSED });
+        }
+        if cancel.is_cancelled() {
+            return Ok(INTERRUPTED);
+        }
+        if !accepted.write() {
+            return Ok(INVALID);
+        }
+        accepted.describe("accepted");
+        load::look_at_parts(&mut suites, &args.models, &levels);
+    }
     let narrowed = args.failed || !args.select.is_empty();
     if narrowed {
         suites.iter_mut().zip(&chosen).for_each(|(loaded, cases)| loaded.report.select(cases));
@@ -191,7 +217,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         return dry_run(args, &described, refused, &runtime, &cancel);
     }
 
-    let quiet = !targets.iter().any(|target| target.kind == ReportKind::Human && target.file.is_none());
+    let quiet = !is_human(&targets);
     let mut reports = Vec::new();
     // The suites after a failure are still reported as not run.
     let mut given_up = false;
@@ -245,6 +271,11 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     // They may be large, and the end of the process frees them at once.
     std::mem::forget(reports);
     Ok(code)
+}
+
+/// Whether a report for people is written to standard output.
+fn is_human(targets: &[ReportTarget]) -> bool {
+    targets.iter().any(|target| target.kind == ReportKind::Human && target.file.is_none())
 }
 
 /// Describes what would run, and checks the preconditions of scenarios. `is_refused`: whether a suite cannot run.

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use speclens_schema::{accept::accepted, document::Document, json_schema::SpecFile, verdict::Outcome};
+use speclens_schema::{accept::accepted, document::Document, json_schema::SpecFile};
 
 use super::{actions::QuickFix, latest::Latest, run_problems::place};
+use crate::accept::{Observed, observed};
 
 /// Returns the changes for the failing claims in a range, as the newest attempt saw them. None if the results belong to an
 /// older text, whose places differ.
@@ -16,15 +17,13 @@ pub(crate) fn fixes(document: &Document, file: SpecFile, latest: &Latest, range:
     for (case, outcome) in latest.own() {
         let settled = outcome.settled();
         let Some(newest) = settled.iter().max_by_key(|result| (result.began_us, result.repeat)) else { continue };
-        for judged in &newest.verdicts {
-            let (Outcome::Fail(mismatch) | Outcome::Warn(mismatch)) = &judged.verdict.outcome else { continue };
-            let (Some(observed), Some(claim)) = (&mismatch.acceptable, case.claims.get(judged.claim)) else { continue };
-            let at = claim.at.join(&judged.verdict.at);
+        for (at, observed) in observed(case, &[newest]) {
             let here = place(document, file.name_key(), case, &at);
+            let Observed::Value(value) = observed else { continue };
             if here.end < range.start || range.end < here.start {
                 continue;
             }
-            let Some((words, edits)) = accepted(document, &at, observed) else { continue };
+            let Some((words, edits)) = accepted(document, &at, &value) else { continue };
             let title = format!("Accept what the run found: `{words}`");
             if found.iter().all(|known| known.edits != edits) {
                 found.push(QuickFix { title, edits, creates: Vec::new(), preferred: false });

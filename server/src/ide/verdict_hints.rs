@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use speclens_runner::event::RunResult;
+use speclens_runner::event::{RunResult, by_claim};
 use speclens_schema::{
     document::Document,
     json_schema::SpecFile,
@@ -94,23 +94,13 @@ impl Seen<'_> {
 
 /// Returns the verdicts of all attempts on each claim: one list per label.
 fn grouped<'o>(attempts: &[&'o RunResult]) -> Vec<Vec<Seen<'o>>> {
-    let mut groups: Vec<Vec<Seen<'_>>> = Vec::new();
-    for attempt in attempts.iter().filter(|attempt| attempt.absence.is_none()) {
-        for judged in &attempt.verdicts {
-            // A part that cannot be parsed is a problem of the text.
-            if judged.verdict.outcome.status() == Status::Skip || judged.verdict.kind == unparsed::KIND {
-                continue;
-            }
-            let is_same =
-                |seen: &Seen<'_>| (seen.0.claim, &seen.0.verdict.label) == (judged.claim, &judged.verdict.label);
-            let seen = Seen(judged, attempt);
-            match groups.iter_mut().find(|group| group.first().is_some_and(is_same)) {
-                Some(group) => group.push(seen),
-                None => groups.push(vec![seen]),
-            }
-        }
-    }
-    groups
+    let begun: Vec<&RunResult> = attempts.iter().copied().filter(|attempt| attempt.absence.is_none()).collect();
+    // A part that cannot be parsed is a problem of the text.
+    let is_shown = |seen: &Seen<'_>| seen.status() != Status::Skip && seen.0.verdict.kind != unparsed::KIND;
+    let of_part = |part: Vec<(&'o Judged, &'o RunResult)>| -> Vec<Seen<'o>> {
+        part.into_iter().map(|(judged, attempt)| Seen(judged, attempt)).filter(is_shown).collect()
+    };
+    by_claim(&begun).into_iter().map(of_part).collect()
 }
 
 /// Returns the worst verdict, and the newest of these.
