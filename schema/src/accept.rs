@@ -1,6 +1,6 @@
 //! Writes what was observed in place of what a failed claim expected.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::{
     document::{Document, NodeRef, Pointer},
@@ -17,12 +17,22 @@ const MAX_CHARACTERS: usize = 200;
 pub fn accepted(document: &Document, at: &Pointer, observed: &Value) -> Option<(String, Vec<Edit>)> {
     let words = match observed {
         Value::String(text) if text.chars().count() <= MAX_CHARACTERS && !text.contains(['\n', '\r']) => scalar(text),
-        Value::Bool(_) | Value::Number(_) | Value::Null => observed.to_string(),
+        Value::Number(number) => number_words(number),
+        Value::Bool(_) | Value::Null => observed.to_string(),
         Value::String(_) | Value::Array(_) | Value::Object(_) => return None,
     };
     let node = written(document.find(at)?)?;
     (node.text().is_some()).then_some(())?;
     Some((words.clone(), edit::replace(node, words)?))
+}
+
+/// Returns a number without an exponent, which some readers of YAML take for a string.
+fn number_words(number: &Number) -> String {
+    let words = number.to_string();
+    match number.as_f64().filter(|_| words.contains('e')) {
+        Some(value) => value.to_string(),
+        None => words,
+    }
 }
 
 /// Returns the value of an assertion that is a mapping of its type to it.

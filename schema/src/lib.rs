@@ -50,6 +50,7 @@ pub mod key_path;
 pub mod kind;
 mod lenient;
 mod lint_node;
+pub mod loosen;
 pub mod names;
 mod new_file;
 pub(crate) mod pattern;

@@ -27,7 +27,8 @@
 //! `x-position` is at a number that no other item of the list has; `x-arguments` at a mapping of arguments of the tool
 //! that a sibling key names, or, where it is empty, that the mapping belongs to. `x-needed` is at a field in the branch
 //! of a schema that requires it: the reason. `x-unit` is the unit of a number whose name does not contain it:
-//! `seconds`. `x-resolved` is the key that KindLM itself sets to the content of the field. `x-template` at a mapping
+//! `seconds`. `x-looser` is what requires less than the field: the key beside it for which a part of its text is enough, or
+//! the keys beside it with their values from strict to loose. `x-resolved` is the key that KindLM itself sets to the content of the field. `x-template` at a mapping
 //! applies to every string in it. A type with keys allows no others, except with `x-open`.
 //!
 //! What is valid but wrong is declared, too. [`crate::declared`] reports it, so these need no rule:

@@ -8,6 +8,18 @@ use speclens_schema::{
     verdict::{Acceptable, Outcome, Verdict},
 };
 
+/// An assertion that attempts of a test fail.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Failure {
+    pub claim: Pointer,
+    /// The part that fails.
+    pub at: Pointer,
+    /// What was observed there; `None` if no value would hold.
+    pub observed: Option<Observed>,
+    /// The texts that were observed there.
+    pub texts: Vec<String>,
+}
+
 /// What the attempts of a test observed where an assertion fails.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Observed {
@@ -17,19 +29,16 @@ pub(crate) enum Observed {
     Different,
 }
 
-/// Returns what attempts observed in place of each expected value that does not hold. Assertions without such a value
-/// are left out.
-pub(crate) fn observed(case: &Case, attempts: &[&RunResult]) -> Vec<(Pointer, Observed)> {
+/// Returns the assertions that an attempt fails.
+pub(crate) fn failures(case: &Case, attempts: &[&RunResult]) -> Vec<Failure> {
     let parts = by_claim(attempts).into_iter().filter_map(|part| {
-        let claim = case.claims.get(part.first()?.0.claim)?;
-        let (at, observed) = agreed(part.iter().map(|(judged, _)| &judged.verdict))?;
-        Some((claim.at.join(at), observed))
+        let claim = &case.claims.get(part.first()?.0.claim)?.at;
+        failure(claim, part.iter().map(|(judged, _)| &judged.verdict))
     });
     parts.collect()
 }
 
-/// Returns the place of an expected value, and what all attempts observed there.
-fn agreed<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> Option<(&'v Pointer, Observed)> {
+fn failure<'v>(claim: &Pointer, verdicts: impl Iterator<Item = &'v Verdict>) -> Option<Failure> {
     let mut has_passed = false;
     let mut failures: Vec<(&Pointer, Option<&Acceptable>)> = Vec::new();
     for verdict in verdicts {
@@ -41,12 +50,15 @@ fn agreed<'v>(verdicts: impl Iterator<Item = &'v Verdict>) -> Option<(&'v Pointe
             Outcome::Skip(_) | Outcome::Unknown(_) | Outcome::Error(_) => {}
         }
     }
-    let (at, first) = failures.iter().find_map(|(at, found)| Some((*at, (*found)?)))?;
+    let (at, first) = *failures.iter().find(|(_, found)| found.is_some()).or(failures.first())?;
     // A wider limit also holds where the narrower one did.
-    let start = Some(first.clone()).filter(|first| !has_passed || first.limit.is_some());
+    let start = first.cloned().filter(|first| !has_passed || first.limit.is_some());
     let all = failures.iter().try_fold(start, |all, (other, found)| {
         (*other == at).then_some(())?;
         Some(Some(all?.and((*found)?)?))
     });
-    Some((at, all.flatten().map_or(Observed::Different, |all| Observed::Value(all.value))))
+    let all = all.flatten().map_or(Observed::Different, |all| Observed::Value(all.value));
+    let texts = failures.iter().filter_map(|(_, found)| Some((*found)?.value.as_str()?.to_owned()));
+    let texts = texts.collect();
+    Some(Failure { claim: claim.clone(), at: claim.join(at), observed: first.map(|_| all), texts })
 }

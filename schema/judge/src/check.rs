@@ -1,6 +1,7 @@
 //! Predicates that claims are made of: text, patterns, JSON. None of them knows a dialect's claims.
 
 pub mod amount;
+pub mod fragment;
 pub mod headings;
 pub mod json;
 pub mod log_search;

@@ -5,7 +5,10 @@ mod row;
 
 use crate::{
     act::Act,
-    check::text::Near,
+    check::{
+        amount::{self, Amount},
+        text::Near,
+    },
     evidence::{Context, Need},
     seen::Why,
 };
@@ -144,6 +147,12 @@ impl Mismatch {
     #[must_use]
     pub fn accepting(self, observed: impl Into<Acceptable>) -> Mismatch {
         Mismatch { acceptable: Some(observed.into()), ..self }
+    }
+
+    /// Adds the limit that the observed number keeps.
+    #[must_use]
+    pub fn accepting_limit(self, side: Limit, seen: f64, amount: Amount) -> Mismatch {
+        Mismatch { acceptable: amount::limit(side, seen, amount), ..self }
     }
 
     /// Adds the closest text as the one that would hold, unless it was cut.

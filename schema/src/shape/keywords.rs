@@ -21,6 +21,15 @@ pub enum Word {
     Defines(&'static str),
 }
 
+/// A way to require less.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Looser {
+    /// The sibling key for which a part of the text is enough.
+    Key(&'static str),
+    /// A sibling key, and its values from strict to loose.
+    Values(&'static str, &'static [Value]),
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compared {
     /// A name or a pattern, in which typographic quotes are a mistake.
@@ -249,6 +258,17 @@ impl Shape {
     /// it ignores it, even in a mapping that refuses others.
     pub(crate) fn refusal(&self) -> Option<Option<&'static str>> {
         Some(self.keyword("x-refuses")?.as_str())
+    }
+
+    /// Returns the ways to require less than the field does.
+    pub(crate) fn looser(&self) -> Vec<Looser> {
+        match self.keyword("x-looser") {
+            Some(Value::String(key)) => vec![Looser::Key(key)],
+            Some(Value::Object(keys)) => {
+                keys.iter().filter_map(|(key, values)| Some(Looser::Values(key, values.as_array()?))).collect()
+            }
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => Vec::new(),
+        }
     }
 
     /// Whether the keys of the mapping are assertions, so an unknown key is a lost assertion.

@@ -170,15 +170,9 @@ fn end_of_line(document: &Document, line: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use speclens_schema::{
-        evidence::{Capture, Ended, Evidence, Exit, Ran},
-        judge,
-        mask::Secrets,
-        suite::Subject,
-    };
 
     use super::*;
-    use crate::ide::tests::fixture::Fixture;
+    use crate::ide::tests::fixture::{Attempt, Fixture};
 
     /// Judges the texts that a command wrote, one per attempt, and checks the text with its hints, in all styles of
     /// line ends.
@@ -186,16 +180,8 @@ mod tests {
     fn check(text: &str, written: &[&str], shown: ShownVerdicts, expected: Expect) {
         let show = |text: &str| {
             let fixture = Fixture::parse(text);
-            let attempt = |case: &Case, (repeat, written): (usize, &&str)| {
-                let exit = Some(Exit { code: Some(0), signal: None });
-                let ran = Ran { stdout: Some(Capture::whole(*written)), exit, ..Ran::default() };
-                let mut evidence = Evidence { command: Some(ran), ended: Some(Ended::Exit), ..Evidence::default() };
-                fixture.file.dialect().unwrap().interpret(&mut evidence);
-                let verdicts = judge::judge(case, &evidence, &Secrets::default());
-                let status = judge::status(case, &evidence, &verdicts);
-                RunResult { verdicts, ..RunResult::of(&Subject::Command, repeat as u32, status) }
-            };
-            let latest = fixture.latest(|case| written.iter().enumerate().map(|it| attempt(case, it)).collect());
+            let attempts: Vec<Attempt<'_>> = written.iter().map(|written| Attempt::writing(written)).collect();
+            let latest = fixture.attempted(&attempts);
             let mut text = fixture.text();
             let found = verdict_hints(&fixture.document, fixture.file, &latest, &(0..text.len()), shown);
             for hint in found.iter().rev() {

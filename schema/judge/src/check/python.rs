@@ -117,6 +117,24 @@ impl PythonValue {
         })
     }
 
+    /// Returns the value as JSON; `None` for dates, lists, mappings and integers that JSON does not hold exactly.
+    pub fn scalar(&self) -> Option<serde_json::Value> {
+        match self {
+            PythonValue::Text(text) => Some(text.as_str().into()),
+            PythonValue::Bool(value) => Some((*value).into()),
+            PythonValue::Int(digits) => digits.parse::<i64>().ok().map(Into::into),
+            PythonValue::Float(value) => serde_json::Number::from_f64(*value).map(Into::into),
+            PythonValue::None | PythonValue::Date(_) | PythonValue::List(_) | PythonValue::Map(_) => None,
+        }
+    }
+
+    /// Returns the keys of a mapping that have a value; empty for other values.
+    pub fn keys(&self) -> Vec<String> {
+        let PythonValue::Map(entries) = self else { return Vec::new() };
+        let filled = entries.iter().filter(|(_, value)| *value != PythonValue::None);
+        filled.map(|(key, _)| key.show()).collect()
+    }
+
     pub fn is_map(&self) -> bool {
         matches!(self, PythonValue::Map(_))
     }

@@ -14,11 +14,14 @@ use super::{
 };
 use crate::{
     act::Act,
-    check::{amount, json::number_text},
+    check::{
+        amount::{self, Amount},
+        json::number_text,
+    },
     evidence::{Context, Need, SpanKind, Tokens, Trace, merged},
     gateway::log::RunRelation,
     seen::{Found, Observed, Seen, Why},
-    verdict::{At, Check, Judged, Mismatch, Row, Verdict},
+    verdict::{At, Check, Judged, Limit, Mismatch, Row, Verdict},
 };
 
 impl Metric {
@@ -198,9 +201,9 @@ impl Drift {
             Found::Yes(actual, proof) => (actual, proof),
             Found::No(proof) => return Ok(Row::pass(key, proof)),
         };
-        let drift = drift_of(metric, actual, base);
+        let seen = drift_of(metric, actual, base);
         let fixed = |number: f64, decimals: usize| format!("{number:.decimals$}");
-        let (drift, _) = amount::shown_apart(drift, most, 2, fixed);
+        let (drift, _) = amount::shown_apart(seen, most, 2, fixed);
         let (shown, base, most) = (number_text(actual), number_text(base), number_text(most));
         let (relation, expected) = match is_difference(metric) {
             true => ("above", format!("at most {base} + {most}")),
@@ -208,7 +211,8 @@ impl Drift {
         };
         let metric = metric.as_str();
         let message = format!("{metric} {shown} is {drift} {relation} the baseline's {name} {base}, more than {most}");
-        Ok(Row::fail(key, proof, Mismatch::new(message, expected, shown)))
+        let mismatch = Mismatch::new(message, expected, shown);
+        Ok(Row::fail(key, proof, mismatch.accepting_limit(Limit::Most, seen, Amount::Measured)))
     }
 }
 

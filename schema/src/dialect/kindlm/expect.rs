@@ -646,6 +646,7 @@ pub struct TrajectoryExpect {
     /// precision: { minScore: 0.8 }
     /// ```
     #[serde(default)]
+    #[schemars(extend("x-looser" = { "matchArgs": [true, false] }))]
     pub precision: Option<TrajectoryScore>,
     /// Minimum share of the reference that is called.
     ///
@@ -653,10 +654,12 @@ pub struct TrajectoryExpect {
     /// recall: { minScore: 0.8 }
     /// ```
     #[serde(default)]
+    #[schemars(extend("x-looser" = { "matchArgs": [true, false] }))]
     pub recall: Option<TrajectoryScore>,
     /// Whether the calls must be exactly those of the reference.
     #[serde(default)]
     #[schemars(extend("examples" = [true], "x-other-names" = ["exact"]))]
+    #[schemars(extend("x-looser" = { "ordered": [true, false], "matchArgs": [true, false] }))]
     pub exact_match: bool,
     /// Whether `exactMatch` requires the order of the reference.
     #[serde(default = "yes")]

@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    accept::{Observed, observed},
+    accept::{Failure, Observed, failures},
     cli::{
         fix,
         load::{self, Loaded},
@@ -104,10 +104,11 @@ fn edits(loaded: &Loaded, result: &SuiteResult, done: &mut HashSet<(PathBuf, Poi
         let Some(case) = loaded.report.suite.cases.get(result.case) else { continue };
         let (path, document) = loaded.file_of(case);
         let begun = result.runs.iter().map(|run| &**run).filter(|run| run.absence.is_none());
-        for (at, observed) in observed(case, &begun.collect::<Vec<&RunResult>>()) {
+        for Failure { at, observed, .. } in failures(case, &begun.collect::<Vec<&RunResult>>()) {
             let value = match observed {
-                Observed::Value(value) if !done.contains(&(path.clone(), at.clone())) => value,
-                Observed::Value(_) | Observed::Different => {
+                None => continue,
+                Some(Observed::Value(value)) if !done.contains(&(path.clone(), at.clone())) => value,
+                Some(Observed::Value(_) | Observed::Different) => {
                     different.push(place(loaded, case, &path, document, &at));
                     continue;
                 }

@@ -200,6 +200,10 @@ impl AssertionType for ArtifactContains {
         let mut notes: Vec<String> = lacking().flat_map(|part| part.notes.clone()).collect();
         notes.dedup();
         let mismatch = Mismatch::new(message.clone(), expected, message).notes(notes);
+        let mismatch = match &first.near {
+            Some(near) => mismatch.accepting(near.as_str()),
+            None => mismatch,
+        };
         let places = lacking().flat_map(|part| part.places.clone());
         Ok(Row::fail(first.field, first.proof, mismatch).at_item(index).with_places(places))
     }
@@ -210,6 +214,8 @@ struct Lacking {
     field: &'static str,
     /// The index and the name of each.
     missing: Vec<(usize, String)>,
+    /// The name in the file that is most similar to the first of them.
+    near: Option<String>,
     notes: Vec<String>,
     places: Vec<(String, FilePlace)>,
     proof: Proof,
@@ -217,7 +223,7 @@ struct Lacking {
 
 impl Lacking {
     fn nothing(field: &'static str, proof: Proof) -> Lacking {
-        Lacking { field, missing: Vec::new(), notes: Vec::new(), places: Vec::new(), proof }
+        Lacking { field, missing: Vec::new(), near: None, notes: Vec::new(), places: Vec::new(), proof }
     }
 }
 
@@ -238,6 +244,10 @@ fn sections_of(sections: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) ->
         let found = found.map_err(|why| Row::not_known("sections", why).at_item(index))?;
         let lacking = lacking.get_or_insert_with(|| Lacking::nothing("sections", found.proof()));
         let Found::No(proof) = found else { continue };
+        if lacking.missing.is_empty() {
+            let names = headings.iter().map(|heading| heading.text.as_str()).chain(keys.iter().map(String::as_str));
+            lacking.near = crate::words::nearest(&section, names).map(str::to_owned);
+        }
         if keys.is_empty() {
             let (near, place) = seen.note_on_heading(&section, &file.path, known);
             lacking.notes.push(near);
@@ -265,6 +275,10 @@ fn fields_of(fields: &[Name], seen: &ScopedEvidence<'_>, file: &SeenFile) -> Res
     for (index, field) in fields.iter().enumerate() {
         let key = seen.expand("fields", field)?;
         if value.dotted(&key).is_none() {
+            if lacking.missing.is_empty() {
+                let known = value.keys();
+                lacking.near = crate::words::nearest(&key, known.iter().map(String::as_str)).map(str::to_owned);
+            }
             lacking.missing.push((index, key));
         }
     }

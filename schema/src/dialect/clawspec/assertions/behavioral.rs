@@ -92,7 +92,7 @@ impl AssertionType for GatewayResponse {
         };
         if status != expected {
             let message = format!("Expected {expected}, got {status}");
-            let mismatch = Mismatch::new(message, expected.to_string(), status.to_string());
+            let mismatch = Mismatch::new(message, expected.to_string(), status.to_string()).accepting(status);
             return Ok(Row::fail("expected_status", proof, mismatch));
         }
         let Some(body) = &self.expected_body else { return Ok(Row::pass("expected_status", proof)) };
@@ -100,7 +100,8 @@ impl AssertionType for GatewayResponse {
         let found = Text::of_body(&answer.body).contains(&body).at("expected_body")?;
         Ok(Row::present("expected_body", found, || {
             let message = format!("Expected body fragment not found: {body}");
-            Mismatch::new(message, body.clone(), shortened(&answer.body.text, 2_000))
+            let mismatch = Mismatch::new(message, body.clone(), shortened(&answer.body.text, 2_000));
+            mismatch.near(closest_line(&answer.body.text, &body).map(CloseLine::near)).accepting_closest()
         }))
     }
 }
@@ -211,7 +212,7 @@ impl AssertionType for LogEntry {
             let lines = whole.map_or_else(|| log.so_far().lines().count(), |whole| whole.lines);
             let actual = format!("{} without it", plural(lines, "line"));
             let mismatch = Mismatch::new("Pattern not found", format!("a line with {pattern}"), actual);
-            mismatch.near(close().map(CloseLine::near))
+            mismatch.near(close().map(CloseLine::near)).accepting_closest()
         });
         Ok(row.found_at("found here", found.map(place)).with_places(near))
     }
@@ -259,11 +260,16 @@ impl AssertionType for DecisionRoutedTo {
         if matches!(&found, Some(PythonValue::Text(agent)) if *agent == expected) {
             return Ok(Row::pass("expected_agent", proof));
         }
-        let (message, shown) = match found {
+        let (message, shown) = match &found {
             Some(found) => (format!("Expected {expected}, got {}", found.show()), found.show()),
             None => (format!("Expected {expected}, but `{}` names no agent", file.path), "no agent".to_owned()),
         };
-        Ok(Row::fail("expected_agent", proof, Mismatch::new(message, expected, shown)))
+        let mismatch = Mismatch::new(message, expected, shown);
+        let mismatch = match found {
+            Some(PythonValue::Text(agent)) => mismatch.accepting(agent),
+            Some(_) | None => mismatch,
+        };
+        Ok(Row::fail("expected_agent", proof, mismatch))
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
+    check::amount::Amount,
     dialect::clawspec::{
         claim::AssertionType,
         scope::Scope,
@@ -21,7 +22,7 @@ use crate::{
     lint_node::LintNode,
     problem::Code,
     seen::Found,
-    verdict::{Judged, Mismatch, Row},
+    verdict::{Judged, Limit, Mismatch, Row},
     words::{Name, ToolName},
 };
 
@@ -407,7 +408,8 @@ impl AssertionType for TokenBudget {
         let field = found.map(|(field, ..)| field).yes().unwrap_or(last);
         let row = Row::absent(field, found, |(_, name, most, used)| {
             let message = format!("{name} tokens {used} exceeded budget {most}");
-            Mismatch::new(message, format!("at most {most}"), used.to_string())
+            let mismatch = Mismatch::new(message, format!("at most {most}"), used.to_string());
+            mismatch.accepting_limit(Limit::Most, used as f64, Amount::Measured)
         });
         Ok(row.with_places(of_run.iter().filter_map(|usage| run.line("tokens are counted here", usage.line))))
     }

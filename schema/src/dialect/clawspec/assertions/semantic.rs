@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     act::Until,
     check::{
+        amount::Amount,
         headings,
         json::number_text,
         score::{self, Score},
@@ -25,7 +26,7 @@ use crate::{
     mask::shown,
     problem::Code,
     seen::{Found, Proof},
-    verdict::{At, Judged, Mismatch, Row},
+    verdict::{At, Judged, Limit, Mismatch, Row},
     words::plural,
 };
 
@@ -252,6 +253,13 @@ impl ScoreThreshold {
         let given: Vec<String> = scores.iter().map(|score| number_text(score.value)).collect();
         let explained = scores.iter().filter_map(|score| explained(score, scores.len() > 1));
         let mismatch = Mismatch::new(message, least, given.join(", ")).notes(explained);
+        // As many scores as are needed meet it.
+        let mut best: Vec<f64> = scores.iter().map(|score| score.value).collect();
+        best.sort_by(|one, other| other.total_cmp(one));
+        let mismatch = match wanted.checked_sub(1).and_then(|last| best.get(last)) {
+            Some(reached) => mismatch.accepting_limit(Limit::Least, *reached, Amount::Scored),
+            None => mismatch,
+        };
         seen.scope.short(self.field, proof, mismatch).rated(None, Some(mean))
     }
 }

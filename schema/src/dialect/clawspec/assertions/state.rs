@@ -161,6 +161,10 @@ impl AssertionType for StateFile {
         let Some(first) = wrong.first() else { return Ok(Row::pass(field, proof)) };
         let all = wrong.iter().filter(|_| wrong.len() > 1).map(WrongValue::line);
         let mismatch = Mismatch::new(first.message(), described(&first.expected), described(&first.found)).notes(all);
+        let mismatch = match first.found.scalar() {
+            Some(found) => mismatch.accepting(found),
+            None => mismatch,
+        };
         let row = Row::fail(first.field, proof, mismatch);
         let row = if first.field == "expected_fields" { row.at_key(first.key) } else { row };
         let text = seen.text(field, file, Until::TimeLimit)?;

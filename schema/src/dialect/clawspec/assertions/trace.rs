@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     act::Until,
+    check::amount::Amount,
     dialect::clawspec::{
         claim::AssertionType,
         scope::Scope,
@@ -22,8 +23,8 @@ use crate::{
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace, UNSEEN_TOOLS},
     lint_node::LintNode,
     seen::{Found, Observed, Why},
-    verdict::{At, Judged, Mismatch, Row},
-    words::{AgentName, Name},
+    verdict::{At, Judged, Limit, Mismatch, Row},
+    words::{AgentName, Name, nearest},
 };
 
 /// Returns an error if the order of the spans of a kind is not known.
@@ -102,13 +103,17 @@ impl AssertionType for LlmCallCount {
         let max = self.max.map(|max| trace.search(|trace| Some(count(trace)).filter(|count| *count > max)).at("max"));
         if let (Some(max), Some(Ok(Found::Yes(count, proof)))) = (self.max, &max) {
             let message = format!("{count} LLM calls, more than max {max}");
-            return Ok(Row::fail("max", *proof, Mismatch::new(message, format!("at most {max}"), count.to_string())));
+            let mismatch = Mismatch::new(message, format!("at most {max}"), count.to_string());
+            let mismatch = mismatch.accepting_limit(Limit::Most, *count as f64, Amount::Counted);
+            return Ok(Row::fail("max", *proof, mismatch));
         }
         let min = self.min.map(|min| trace.search(|trace| Some(count(trace)).filter(|count| *count >= min)).at("min"));
         if let (Some(min), Some(Ok(Found::No(proof)))) = (self.min, &min) {
             let count = count(trace.so_far());
             let message = format!("{count} LLM calls, fewer than min {min}");
-            return Ok(Row::fail("min", *proof, Mismatch::new(message, format!("at least {min}"), count.to_string())));
+            let mismatch = Mismatch::new(message, format!("at least {min}"), count.to_string());
+            let mismatch = mismatch.accepting_limit(Limit::Least, count as f64, Amount::Counted);
+            return Ok(Row::fail("min", *proof, mismatch));
         }
         match (min.transpose()?, max.transpose()?) {
             (_, Some(max)) => Ok(Row::pass("max", max.proof())),
@@ -141,7 +146,7 @@ impl AssertionType for LlmCallCount {
 pub struct ToolSequence {
     /// Names of the tools.
     #[schemars(with = "Vec<CalledTool>", extend("x-literal" = "fails", "examples" = [["memory.search", "resend.send"]]))]
-    #[schemars(extend("x-synonyms" = ["sequence", "tools"]))]
+    #[schemars(extend("x-synonyms" = ["sequence", "tools"], "x-looser" = { "mode": ["strict", "ordered", "contains"] }))]
     pub expected: Vec<Name>,
     /// Comparison of the calls with the list.
     #[serde(default)]
@@ -188,7 +193,13 @@ impl AssertionType for ToolSequence {
                 let message = format!("expected exactly {wanted}, got {got}");
                 let at = expected.iter().zip(&actual).position(|(one, other)| one != other);
                 let notes = aligned(&expected, &actual);
-                let row = Row::fail("expected", proof, Mismatch::new(message, wanted, got).notes(notes));
+                let mismatch = Mismatch::new(message, wanted, got).notes(notes);
+                // A list of another length is not made equal by one of its items.
+                let mismatch = match at.filter(|_| expected.len() == actual.len()) {
+                    Some(at) => mismatch.accepting(actual[at]),
+                    None => mismatch,
+                };
+                let row = Row::fail("expected", proof, mismatch);
                 Ok(match at.or_else(|| (actual.len() < expected.len()).then_some(actual.len())) {
                     Some(at) => row.at_item(at),
                     None => row,
@@ -207,7 +218,11 @@ impl AssertionType for ToolSequence {
                 let found = trace.search(|_| missing.is_empty().then_some(())).at("expected")?;
                 let missing_names = listed(&missing.iter().map(|(_, name)| *name).collect::<Vec<_>>());
                 let row = Row::present("expected", found, || {
-                    Mismatch::new(format!("tools not called: {missing_names}; called: {got}"), wanted, got.clone())
+                    let others = actual.iter().copied().filter(|name| !expected.iter().any(|known| known == name));
+                    let near = missing.first().and_then(|(_, name)| nearest(name, others));
+                    let message = format!("tools not called: {missing_names}; called: {got}");
+                    let mismatch = Mismatch::new(message, wanted, got.clone());
+                    near.map_or(mismatch.clone(), |near| mismatch.accepting(near))
                 });
                 Ok(match missing.first() {
                     Some((first, _)) => row.at_item(*first),
@@ -282,7 +297,13 @@ impl AssertionType for ModelUsed {
             let model = seen.expand("expected", model)?;
             let found = trace.search(|_| uses(&model)).at("expected")?;
             let message = format!("expected model {model} not found in {got}");
-            let present = Row::present("expected", found, || Mismatch::new(message, model.clone(), got.clone()));
+            let present = Row::present("expected", found, || {
+                let mismatch = Mismatch::new(message, model.clone(), got.clone());
+                match used[..] {
+                    [only] => mismatch.accepting(only),
+                    [..] => mismatch,
+                }
+            });
             if !found.is_yes() {
                 return Ok(present);
             }

@@ -5,12 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::trace_notes::{by_duration, by_model, by_tokens, shown};
 use crate::{
-    check::{amount, json::number_text},
+    check::{
+        amount::{self, Amount},
+        json::number_text,
+    },
     dialect::clawspec::{claim::AssertionType, scope::Scope, scoped_evidence::ScopedEvidence, words::RunText},
     evidence::{Need, Span, SpanKind, Tokens, Trace},
     gateway::config::Price,
     seen::{Found, Observed, Why},
-    verdict::{At, Judged, Mismatch, Row},
+    verdict::{At, Judged, Limit, Mismatch, Row},
 };
 
 /// No span of the trace exceeds a number of tokens.
@@ -131,7 +134,11 @@ impl AssertionType for PerSpanBudget {
             let largest = wrong.iter().copied().max_by_key(|(_, total)| *total);
             let actual = largest.map(|(span, total)| format!("{}: {total} tokens", shown(span))).unwrap_or_default();
             let notes = if wrong.len() > 1 { by_tokens(wrong.clone()) } else { Vec::new() };
-            Mismatch::new(message, format!("at most {most}"), actual).notes(notes)
+            let mismatch = Mismatch::new(message, format!("at most {most}"), actual).notes(notes);
+            match largest {
+                Some((_, total)) => mismatch.accepting_limit(Limit::Most, total as f64, Amount::Measured),
+                None => mismatch,
+            }
         }))
     }
 }
@@ -183,7 +190,8 @@ impl AssertionType for TraceTokenBudget {
             let message = message.collect::<Vec<_>>().join("; ");
             let spans = trace.so_far().spans.iter();
             let notes = by_tokens(spans.filter_map(|span| Some((span, span.tokens?.total))).collect());
-            Mismatch::new(message, format!("at most {most}"), used.to_string()).notes(notes)
+            let mismatch = Mismatch::new(message, format!("at most {most}"), used.to_string()).notes(notes);
+            mismatch.accepting_limit(Limit::Most, used as f64, Amount::Measured)
         }))
     }
 }
@@ -239,10 +247,11 @@ impl AssertionType for TraceDuration {
         let most = self.max_ms;
         let found = took.search(|took| amount::exceeds(*took, most).then_some(*took)).at("max_ms")?;
         Ok(Row::absent("max_ms", found, |took| {
-            let (took, most) = (number_text(took), number_text(most));
-            let message = format!("duration {took}ms > max {most}ms");
+            let (shown, most) = (number_text(took), number_text(most));
+            let message = format!("duration {shown}ms > max {most}ms");
             let notes = by_duration(trace.so_far());
-            Mismatch::new(message, format!("at most {most} ms"), format!("{took} ms")).notes(notes)
+            let mismatch = Mismatch::new(message, format!("at most {most} ms"), format!("{shown} ms")).notes(notes);
+            mismatch.accepting_limit(Limit::Most, took, Amount::Measured)
         }))
     }
 }
@@ -346,14 +355,15 @@ impl AssertionType for TraceCost {
         }
         Ok(Row::absent("max_usd", found, |sum| {
             let dollars = |amount: f64, decimals: usize| format!("${amount:.decimals$}");
-            let (sum, most) = amount::shown_apart(sum, most, 4, dollars);
-            let message = format!("cost {about}{sum} > max {most}");
+            let (shown, most) = amount::shown_apart(sum, most, 4, dollars);
+            let message = format!("cost {about}{shown} > max {most}");
             let costs = trace.so_far().spans.iter().filter_map(|span| {
                 let (cost, estimated) = TraceCost::cost(span, seen.scope).ok()??;
                 Some((span, cost, estimated))
             });
             let notes = by_model(costs);
-            Mismatch::new(message, format!("at most {most}"), format!("{about}{sum}")).notes(notes)
+            let mismatch = Mismatch::new(message, format!("at most {most}"), format!("{about}{shown}")).notes(notes);
+            mismatch.accepting_limit(Limit::Most, sum, Amount::Measured)
         }))
     }
 }

@@ -9,6 +9,7 @@ use super::claim::{After, AssertionType, brief, shown};
 use crate::{
     act::Act,
     check::{
+        amount::Amount,
         pattern::{EcmaPattern, PatternErrorKind},
         text::{Near, closest_line},
     },
@@ -16,7 +17,7 @@ use crate::{
     pattern::is_literal,
     seen::{Found, Seen, Why},
     text::Text,
-    verdict::{At, Judged, Mismatch, Row},
+    verdict::{At, Judged, Limit, Mismatch, Row},
     words::Pattern,
 };
 
@@ -192,14 +193,15 @@ impl AssertionType for RunCount {
             )
             .near(if count.least == 0 { self.pattern.nearest(commands.so_far()) } else { None })
         };
+        let accepting = |side: Limit| mismatch().accepting_limit(side, count.least as f64, Amount::Counted);
         let max = self.max.map(|max| count.exceeds(max));
         if let Some(Ok(Found::Yes((), proof))) = max {
-            return Ok(Row::fail("max", proof, mismatch()));
+            return Ok(Row::fail("max", proof, accepting(Limit::Most)));
         }
         // Without a bound, the assertion cannot fail.
         let min = count.reaches(self.min.unwrap_or(0.0));
         if let Ok(Found::No(proof)) = min {
-            return Ok(Row::fail("min", proof, mismatch()));
+            return Ok(Row::fail("min", proof, accepting(Limit::Least)));
         }
         max.transpose().at("pattern")?;
         Ok(Row::pass("pattern", min.at("pattern")?.proof()))

@@ -177,7 +177,7 @@ impl Stream {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("x-compared" = "output", "examples" = ["OK"]))]
+#[schemars(extend("x-compared" = "output", "x-looser" = "output_contains", "examples" = ["OK"]))]
 #[schemars(extend("x-other-names" = ["equals", "stdout_equals", "output_is"]))]
 pub struct OutputEquals(pub String);
 

@@ -64,7 +64,7 @@ pub struct Verify {
     /// Expected standard output, ignoring white space at both ends.
     ///
     /// With `output_contains`, both must hold.
-    #[schemars(extend("x-compared" = "output", "examples" = ["100"]))]
+    #[schemars(extend("x-compared" = "output", "x-looser" = "output_contains", "examples" = ["100"]))]
     #[schemars(extend("x-other-names" = ["equals", "stdout_equals"]))]
     pub output_equals: Option<String>,
 }
@@ -126,7 +126,8 @@ impl AssertionType for Verify {
         }
         if let Some((wanted, Ok(Found::No(proof)))) = equals {
             let message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
-            return Ok(Row::fail("output_equals", proof, differs(message, trim(&stdout.text), trim(wanted))));
+            let mismatch = differs(message, trim(&stdout.text), trim(wanted)).accepting(trim(&stdout.text));
+            return Ok(Row::fail("output_equals", proof, mismatch));
         }
         if let Some((_, found)) = contains {
             found.at("output_contains")?;

@@ -3,10 +3,10 @@
 use super::verdict;
 use crate::{
     act::Act,
-    check::json::number_text,
+    check::{amount::Amount, json::number_text},
     dialect::kindlm::expect::{CostExpect, LatencyExpect},
     seen::{Observed, Seen},
-    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
 };
 
 impl Check for LatencyExpect {
@@ -19,6 +19,7 @@ impl Check for LatencyExpect {
                 format!("at most {most} ms"),
                 format!("{shown} ms"),
             )
+            .accepting_limit(Limit::Most, took, Amount::Measured)
         });
         let kind = ("latency", FailureCode::ProviderTimeout);
         vec![verdict(kind, "maxMs", format!("Latency <= {most}ms"), judged)]
@@ -44,6 +45,7 @@ impl Check for CostExpect {
                         format!("at most ${most}"),
                         format!("${}", number_text(cost)),
                     )
+                    .accepting_limit(Limit::Most, cost, Amount::Measured)
                 }),
             ),
             Err(_) => (FailureCode::CostUnknown, unknown_cost(act, &most)),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     act::Act,
     check::{
+        amount::Amount,
         json::{self, number_text, parse, same},
         score::{Score, only_object, scores},
     },
@@ -15,7 +16,7 @@ use crate::{
     mask::{MASK_CHARACTER, shown},
     seen::Why,
     text::MASKED,
-    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
 };
 
 #[derive(Clone, Debug)]
@@ -102,6 +103,7 @@ impl DriftClaim {
             format!("a drift of at most {}", number_text(most)),
             number_text(drift),
         );
+        let mismatch = mismatch.accepting_limit(Limit::Most, drift, Amount::Scored);
         let mismatch = mismatch.notes(notes).help(["if the new output is right, run `speclens baseline set`"]);
         Ok(Row::fail("maxScore", proof, mismatch).rated(Some(FailureCode::DriftExceeded), score))
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::{
     act::Act,
     check::{
+        amount::Amount,
         json::number_text,
         score::{Score, only_object, scores},
     },
@@ -13,7 +14,7 @@ use crate::{
     evidence::{AskedModel, Context, Need, QuestionKind, QuestionNeed, QuestionPart},
     mask::shown,
     seen::Why,
-    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
 };
 
 #[derive(Clone, Debug)]
@@ -98,6 +99,7 @@ impl JudgeClaim {
             format!("a score of at least {}", number_text(least)),
             value,
         )
+        .accepting_limit(Limit::Least, score.value, Amount::Scored)
         .notes(notes);
         let code = FailureCode::JudgeBelowThreshold;
         Ok(Row::fail("minScore", proof, mismatch).rated(Some(code), Some(score.value)))

@@ -8,6 +8,7 @@ use super::{SchemaFile, actual, text_of, verdict, without};
 use crate::{
     act::Act,
     check::{
+        amount::Amount,
         json::{self, JsonErrorKind},
         text::{CloseLine, closest_line, length, shortened},
     },
@@ -17,7 +18,7 @@ use crate::{
     mask::texts_of,
     seen::{Proof, Seen, Why},
     text::{MASKED, Text},
-    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
 };
 
 /// All expectations of `output`: if the JSON cannot be read, the others are not judged.
@@ -173,6 +174,6 @@ fn max_length(most: u64, text: &Seen<Text<'_>>) -> Judged {
             format!("at most {most}"),
             length.to_string(),
         )
-        .accepting(length)
+        .accepting_limit(Limit::Most, length as f64, Amount::Counted)
     }))
 }

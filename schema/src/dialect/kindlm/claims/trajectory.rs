@@ -7,12 +7,15 @@ use serde_json::{Map, Value};
 use super::tool_calls::{Calls, MAX_LISTED, calls};
 use crate::{
     act::Act,
-    check::json::{self, number_text},
+    check::{
+        amount::Amount,
+        json::{self, number_text},
+    },
     dialect::kindlm::expect::{TrajectoryExpect, TrajectoryScore},
     mask::{MASK_CHARACTER, texts_of},
     seen::{Proof, Seen, Why},
     text::MASKED,
-    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
 };
 
 impl Check for TrajectoryExpect {
@@ -108,7 +111,8 @@ fn share<'c>(
             format!("{name} {share:.3} < {least} ({word}={}, matched={matched})", all.len()),
             format!("a {name} of at least {least}"),
             format!("{share:.3}"),
-        );
+        )
+        .accepting_limit(Limit::Least, share, Amount::Scored);
         let what = if name == "recall" { "missing call" } else { "unexpected call" };
         let row = Row::fail("", compared.proof, mismatch.notes(notes(what, others)));
         Ok(row.rated(Some(code), Some(share)))
