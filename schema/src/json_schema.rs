@@ -127,8 +127,8 @@ mod tests {
             "x-file", "x-first-of", "x-forbids", "x-glob", "x-in-quotes", "x-inside", "x-literal", "x-looser",
             "x-model", "x-model-of", "x-name", "x-needed", "x-no-effect-with", "x-non-empty", "x-only",
             "x-other-names", "x-pattern", "x-position", "x-problems", "x-refers", "x-refuses", "x-resolved",
-            "x-searches", "x-shares", "x-shell", "x-synonyms", "x-tags", "x-template", "x-template-names", "x-time",
-            "x-unique", "x-unit",
+            "x-searches", "x-seen", "x-shares", "x-shell", "x-synonyms", "x-tags", "x-template", "x-template-names",
+            "x-time", "x-unique", "x-unit",
         ];
         fn check(schema: &Value) {
             let Value::Object(keywords) = schema else { return };

@@ -53,6 +53,7 @@ mod lint_node;
 pub mod loosen;
 pub mod names;
 mod new_file;
+pub mod observed;
 pub(crate) mod pattern;
 pub mod problem;
 pub mod quoting;

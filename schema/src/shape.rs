@@ -31,8 +31,8 @@ use crate::{
 pub(crate) use crate::key_path::is_marker;
 pub(crate) use condition::{holds, matches, without};
 pub use key_paths::{all_keys, place_of, places_of};
-pub use keywords::Word;
 pub(crate) use keywords::{Compared, Looser};
+pub use keywords::{Seen, Word};
 pub use names::{Advice, OtherName};
 
 type Keywords = Map<String, Value>;

@@ -27,7 +27,8 @@
 //! `x-position` is at a number that no other item of the list has; `x-arguments` at a mapping of arguments of the tool
 //! that a sibling key names, or, where it is empty, that the mapping belongs to. `x-needed` is at a field in the branch
 //! of a schema that requires it: the reason. `x-unit` is the unit of a number whose name does not contain it:
-//! `seconds`. `x-looser` is what requires less than the field: the key beside it for which a part of its text is enough, or
+//! `seconds`. `x-seen` is the kind of recorded evidence whose values are completed: its name, or a mapping of it to the keys
+//! beside the field that name the file it is about. `x-looser` is what requires less than the field: the key beside it for which a part of its text is enough, or
 //! the keys beside it with their values from strict to loose. `x-resolved` is the key that KindLM itself sets to the content of the field. `x-template` at a mapping
 //! applies to every string in it. A type with keys allows no others, except with `x-open`.
 //!
@@ -117,7 +118,7 @@ words! {
     /// The id or path of an agent, which must not be empty.
     AgentName = { "type": "string", "minLength": 1, "x-shares": "agents" };
     /// The exact name of a tool, which must not be empty.
-    ToolName = { "type": "string", "minLength": 1, "x-shares": "tools" };
+    ToolName = { "type": "string", "minLength": 1, "x-shares": "tools", "x-seen": "tools" };
     /// A regular expression as ECMAScript reads it, without delimiters and flags.
     Pattern = { "type": "string", "x-pattern": "ecmascript" };
     /// A regular expression whose matches are masked.
@@ -127,7 +128,7 @@ words! {
     /// A string that must not be empty, in which `{{name}}` is replaced by the value of a variable.
     Template = { "type": "string", "minLength": 1, "x-template": "vars" };
     /// A string that must occur in the output.
-    RequiredText = { "type": "string", "x-problems": [{
+    RequiredText = { "type": "string", "x-seen": "output", "x-problems": [{
         "if": { "const": "" }, "code": "vacuous-claim", "help": "remove it",
         "message": "every output contains the empty string, so this item checks nothing",
     }] };

@@ -21,6 +21,72 @@ pub enum Word {
     Defines(&'static str),
 }
 
+/// The kind of recorded evidence that feeds a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Patterns of the commands that ran.
+    Commands,
+    /// Lines of the output.
+    Output,
+    WholeOutput,
+    /// Lines of the standard error.
+    Errors,
+    ExitCodes,
+    /// Paths of the files that changed.
+    Files,
+    /// Lines of a file.
+    Lines,
+    Tools,
+    Models,
+    /// Names of spans.
+    Spans,
+    /// The status in a file.
+    Status,
+    /// The keys of a file, with their values.
+    Fields,
+    /// A limit of the duration in milliseconds.
+    Duration,
+    /// A limit of the cost in US dollars.
+    Cost,
+    /// A limit of the length of the output.
+    Length,
+}
+
+impl Seen {
+    fn parse(word: &str) -> Option<Seen> {
+        Some(match word {
+            "commands" => Seen::Commands,
+            "output" => Seen::Output,
+            "whole-output" => Seen::WholeOutput,
+            "errors" => Seen::Errors,
+            "exit-codes" => Seen::ExitCodes,
+            "files" => Seen::Files,
+            "lines" => Seen::Lines,
+            "tools" => Seen::Tools,
+            "models" => Seen::Models,
+            "spans" => Seen::Spans,
+            "status" => Seen::Status,
+            "fields" => Seen::Fields,
+            "duration" => Seen::Duration,
+            "cost" => Seen::Cost,
+            "length" => Seen::Length,
+            _ => return None,
+        })
+    }
+
+    /// Returns what a declaration says, and the sibling keys with the file that it is about.
+    pub(crate) fn read(declared: &'static Value) -> Option<(Seen, Vec<&'static str>)> {
+        match declared {
+            Value::String(word) => Some((Seen::parse(word)?, Vec::new())),
+            Value::Object(of_file) => {
+                let (word, keys) = of_file.iter().next()?;
+                Some((Seen::parse(word)?, texts(Some(keys)).collect()))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+        }
+    }
+}
+
 /// A way to require less.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Looser {
@@ -258,6 +324,11 @@ impl Shape {
     /// it ignores it, even in a mapping that refuses others.
     pub(crate) fn refusal(&self) -> Option<Option<&'static str>> {
         Some(self.keyword("x-refuses")?.as_str())
+    }
+
+    /// Returns the kind of recorded evidence that feeds the field, and the sibling keys with the file that it is about.
+    pub fn seen(&self) -> Option<(Seen, Vec<&'static str>)> {
+        Seen::read(self.keyword("x-seen")?)
     }
 
     /// Returns the ways to require less than the field does.

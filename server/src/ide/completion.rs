@@ -6,6 +6,7 @@ mod forms;
 mod insert;
 mod keys;
 mod list;
+mod seen;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -54,6 +55,7 @@ pub(crate) fn complete(
         quote,
         lead: context.layout.gap.clone(),
         log_path: OnceCell::new(),
+        seen: 0..0,
         items: Vec::new(),
     };
     match &context.slot {
@@ -66,6 +68,7 @@ pub(crate) fn complete(
         Slot::Item => list.items_with_dash(),
         Slot::Comment => list.directives(),
     }
+    list.join_seen();
     list.prefixes_first();
     list.items
 }

@@ -7,9 +7,10 @@ use std::{
 };
 
 use ropey::Rope;
+use speclens_runner::event::RunResult;
 use speclens_schema::{
     document::{Document, Pointer},
-    evidence::ToolCall,
+    evidence::Evidence,
     judge::Judged,
     suite::{Case, CaseFile, Suite},
     verdict::{FilePlace, RelatedPlace},
@@ -20,6 +21,9 @@ use super::{
     run_problems::{self, RunProblem},
     runnable::BrokenTests,
 };
+
+/// Maximum number of attempts whose evidence is read while the author types.
+const MAX_ATTEMPTS: usize = 10;
 
 /// The last known results of a suite.
 #[derive(Debug, Default)]
@@ -74,12 +78,23 @@ impl Latest {
         self.all().any(|(case, outcome)| case.name == test && !outcome.attempts.is_empty())
     }
 
-    /// Returns the calls of tools in the recorded attempts of a test.
-    pub(crate) fn calls_of(&self, test: &str) -> Vec<ToolCall> {
+    /// Returns the evidence of the newest recorded attempts of a test.
+    pub(crate) fn evidence_of(&self, test: &str) -> Vec<Arc<Evidence>> {
+        self.newest(test).into_iter().filter_map(|result| result.evidence.get()).collect()
+    }
+
+    /// Returns the number of attempts whose evidence is read.
+    pub(crate) fn recorded(&self, test: &str) -> usize {
+        self.newest(test).len()
+    }
+
+    fn newest(&self, test: &str) -> Vec<&RunResult> {
         let outcome = self.all().find(|(case, _)| case.name == test).map(|(_, outcome)| outcome);
-        let attempts = outcome.into_iter().flat_map(|outcome| &outcome.attempts);
-        let outputs = attempts.filter_map(|attempt| attempt.result.evidence.get()?.output.clone());
-        outputs.flat_map(|output| output.tool_calls).collect()
+        let attempts = outcome.into_iter().flat_map(|outcome| &outcome.attempts).map(|attempt| &attempt.result);
+        let mut newest: Vec<&RunResult> = attempts.filter(|result| !result.evidence.is_nowhere()).collect();
+        newest.sort_by_key(|result| std::cmp::Reverse(result.began_us));
+        newest.truncate(MAX_ATTEMPTS);
+        newest
     }
 
     /// Returns the places in other files that the newest attempt of a test recorded for the claim around a place of the
@@ -179,7 +194,6 @@ pub(crate) fn problems(
 
 #[cfg(test)]
 mod tests {
-    use speclens_runner::event::RunResult;
     use speclens_schema::{suite::Subject, verdict::Status};
 
     use super::*;

@@ -43,7 +43,7 @@ words! {
         "help": "write the name alone, without `$` and without a value",
     }] };
     /// The exact name of a tool whose call a trace contains, which must not be empty.
-    CalledTool = { "type": "string", "minLength": 1, "x-shares": "tools", "x-problems": [{
+    CalledTool = { "type": "string", "minLength": 1, "x-shares": "tools", "x-seen": "tools", "x-problems": [{
         "if": { "pattern": r"(?i)^\S+\.(md|ya?ml|jsonl?|txt|html?|csv|pdf|log|xml|toml)$" }, "code": "contradiction",
         "message": "`{value}` looks like a file, but `tool_sequence` expects tools",
         "help": "name the tool that reads or writes it, or check the file with `artifact_exists`",

@@ -249,7 +249,7 @@ pub struct OutputExpect {
     #[schemars(extend("x-other-names" = ["excludes", "mustNotContain", "not-contains", "not-icontains"]))]
     pub not_contains: Option<Vec<String>>,
     /// Maximum length of the text in UTF-16 code units.
-    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64), extend("examples" = [400]))]
+    #[schemars(range(min = 1, max = 9_007_199_254_740_991_u64), extend("x-seen" = "length", "examples" = [400]))]
     pub max_length: Option<u64>,
 }
 
@@ -285,7 +285,7 @@ pub enum OutputFormat {
 ]))]
 pub struct ToolCallExpect {
     /// Exact name of the tool.
-    #[schemars(extend("x-refers" = "tools", "examples" = ["lookup_order"]))]
+    #[schemars(extend("x-refers" = "tools", "x-seen" = "tools", "examples" = ["lookup_order"]))]
     #[schemars(extend("x-other-names" = ["name", "function"]))]
     pub tool: Name,
     /// Whether the tool must not be called.
@@ -603,7 +603,7 @@ pub enum DriftMethod {
 #[serde(rename_all = "camelCase")]
 pub struct LatencyExpect {
     /// Maximum duration in milliseconds, inclusive.
-    #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [5000]))]
+    #[schemars(extend("exclusiveMinimum" = 0), extend("x-seen" = "duration", "examples" = [5000]))]
     #[schemars(extend("x-problems" = [boundless("maxMs")], "x-other-names" = ["max", "ms", "maxLatency", "max_latency"]))]
     pub max_ms: f64,
 }
@@ -613,7 +613,7 @@ pub struct LatencyExpect {
 #[serde(rename_all = "camelCase")]
 pub struct CostExpect {
     /// Maximum cost in US dollars, inclusive.
-    #[schemars(extend("exclusiveMinimum" = 0), extend("examples" = [0.05]))]
+    #[schemars(extend("exclusiveMinimum" = 0), extend("x-seen" = "cost", "examples" = [0.05]))]
     #[schemars(extend("x-problems" = [boundless("maxUsd")], "x-other-names" = ["max", "usd"]))]
     pub max_usd: f64,
 }
@@ -680,7 +680,7 @@ fn yes() -> bool {
 #[serde(rename_all = "camelCase")]
 pub struct ReferenceCall {
     /// Exact name of the tool.
-    #[schemars(extend("x-refers" = "tools", "examples" = ["lookup_order"]))]
+    #[schemars(extend("x-refers" = "tools", "x-seen" = "tools", "examples" = ["lookup_order"]))]
     #[schemars(extend("x-other-names" = ["name", "function"]))]
     pub tool: Name,
     /// All arguments of the call, which must be equal.

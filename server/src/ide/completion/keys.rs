@@ -318,6 +318,7 @@ impl<'c> List<'c> {
             }
             return;
         }
+        self.seen(&item);
         self.scalar_values(&item, true);
     }
 

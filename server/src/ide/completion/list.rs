@@ -72,6 +72,8 @@ pub(super) struct List<'c> {
     pub(super) lead: String,
     /// The gateway log, once requested: see [`List::log_path`].
     pub(super) log_path: OnceCell<Option<String>>,
+    /// The places of the items that the last run has seen.
+    pub(super) seen: Range<usize>,
     pub(super) items: Vec<Completion>,
 }
 
@@ -108,6 +110,22 @@ impl<'c> List<'c> {
             preselect: false,
         });
         &mut self.items[index]
+    }
+
+    /// Leaves one item of each value that was seen and is offered for another reason as well: in the place of the former,
+    /// with the words of the latter.
+    pub(super) fn join_seen(&mut self) {
+        let seen: Vec<Completion> = self.items.drain(self.seen.clone()).collect();
+        for item in seen {
+            let is_same = |other: &&mut Completion| other.label == item.label && other.kind != CompletionKind::Snippet;
+            let Some(other) = self.items.iter_mut().find(is_same) else {
+                self.items.push(item);
+                continue;
+            };
+            let parts = [other.detail.as_str(), item.detail.as_str()];
+            other.detail = parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(", ");
+            other.sort_key = item.sort_key;
+        }
     }
 
     /// Sorts items that begin with the typed characters before those that only contain them.

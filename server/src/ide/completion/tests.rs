@@ -4,17 +4,22 @@ mod accepted;
 mod forms;
 mod keys;
 mod needs;
+mod seen;
 mod snippets;
 mod values;
 
 use expect_test::Expect;
 
 use super::{Completion, CompletionKind, complete};
-use crate::ide::{tests::fixture::Fixture, values::Values};
+use crate::ide::{latest::Latest, tests::fixture::Fixture, values::Values};
 
 fn completions(fixture: &Fixture) -> Vec<Completion> {
+    completions_after(fixture, None)
+}
+
+fn completions_after(fixture: &Fixture, latest: Option<&Latest>) -> Vec<Completion> {
     let values = Values { files: &fixture.files, now: "2026-05-14T12:00:00Z" };
-    let mut items = complete(&fixture.document, fixture.file, fixture.offset(), values, &|_| Vec::new(), None);
+    let mut items = complete(&fixture.document, fixture.file, fixture.offset(), values, &|_| Vec::new(), latest);
     items.sort_by(|one, other| one.sort_key.cmp(&other.sort_key));
     for item in &items {
         let range = &item.edit.range;

@@ -32,6 +32,7 @@ impl List<'_> {
         if self.variables() {
             return;
         }
+        self.seen(shape);
         match shape.word() {
             Some(Word::Template(_)) => self.scalar_values(shape, false),
             Some(Word::File(kind)) => {
@@ -109,9 +110,6 @@ impl List<'_> {
     pub(super) fn scalar_values(&mut self, shape: &Shape, is_item: bool) {
         if let Some(Word::Refers(kind)) = shape.word() {
             self.references(kind, shape);
-            if kind == TOOLS {
-                self.called_tools();
-            }
             // The tools of a command are not defined anywhere: the names used elsewhere are the only source.
             if kind != TOOLS || !self.items.is_empty() {
                 return;

@@ -130,7 +130,7 @@ pub struct LogEntry {
     #[schemars(extend("x-synonyms" = ["log_path"]))]
     pub path: Artifact,
     /// String or regular expression to search for.
-    #[schemars(extend("examples" = ["approved"]))]
+    #[schemars(extend("x-seen" = { "lines": ["path"] }, "examples" = ["approved"]))]
     #[schemars(extend("x-other-names" = ["contains", "text", "content", "value", "expected"]))]
     pub pattern: PythonPattern,
     /// Whether the pattern must not be found. ClawSpec does not document this key, but reads it.

@@ -49,7 +49,7 @@ fn log_and_run() -> Value {
 ))]
 pub struct ToolWasCalled {
     /// Exact name of the tool.
-    #[schemars(extend("x-shares" = "tools", "x-literal" = "fails", "examples" = ["sessions_spawn"]))]
+    #[schemars(extend("x-shares" = "tools", "x-seen" = "tools", "x-literal" = "fails", "examples" = ["sessions_spawn"]))]
     #[schemars(extend("x-other-names" = ["name"]))]
     pub tool: RunText,
     /// Path of the gateway log. Defaults to the configured one; ClawSpec requires this key.

@@ -48,14 +48,14 @@ pub struct StateFile {
     #[schemars(extend("examples" = ["memory/state.yaml"]))]
     pub state_path: Option<Artifact>,
     /// Expected value of the key `status`.
-    #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "examples" = ["ready"]))]
+    #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "x-seen" = { "status": ["state_path", "path"] }, "examples" = ["ready"]))]
     #[schemars(extend("x-synonyms" = ["status"], "x-problems" = [{
         "if": { "const": null }, "code": "vacuous-claim", "underline": "key", "unless-wrong": true,
         "message": "`expected_status` has no value, so nothing is checked", "help": "write the expected status",
     }]))]
     pub expected_status: Option<Value>,
     /// Expected values of other keys; `a.b` is `b` inside `a`. An expected null also matches a missing key.
-    #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "examples" = [{ "phase": "complete" }]))]
+    #[schemars(extend("x-template" = "clawspec", "x-compared" = "output", "x-seen" = { "fields": ["state_path", "path"] }, "examples" = [{ "phase": "complete" }]))]
     #[schemars(extend("x-non-empty" = "list the keys and the values that the file must have"))]
     #[schemars(extend("x-synonyms" = ["fields"]))]
     pub expected_fields: Option<Map<String, Value>>,

@@ -256,7 +256,7 @@ impl AssertionType for ToolSequence {
 #[schemars(extend("oneOf" = [{ "required": ["expected"] }, { "required": ["not_expected"] }]))]
 pub struct ModelUsed {
     /// Part of the name of a model that must be called at least once.
-    #[schemars(extend("x-compared" = "name", "examples" = ["claude-sonnet-4-6"]))]
+    #[schemars(extend("x-compared" = "name", "x-seen" = "models", "examples" = ["claude-sonnet-4-6"]))]
     #[schemars(extend("x-synonyms" = ["model"]))]
     pub expected: Option<RunText>,
     /// Part of the name of models that must not be called.

@@ -35,7 +35,7 @@ pub struct PerSpanBudget {
     #[serde(default)]
     pub span_type: SpanType,
     /// String that the names of the spans must contain. By default, all spans of the kind are checked.
-    #[schemars(extend("x-compared" = "text", "examples" = ["summarize"]))]
+    #[schemars(extend("x-compared" = "text", "x-seen" = "spans", "examples" = ["summarize"]))]
     pub span_name: Option<RunText>,
 }
 

@@ -36,7 +36,7 @@ use crate::{
 /// Write `.*` where any options may appear: `npm install.*react`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("x-searches" = "commands", "examples" = ["git commit.*-m"]))]
+#[schemars(extend("x-searches" = "commands", "x-seen" = "commands", "examples" = ["git commit.*-m"]))]
 #[schemars(extend("x-other-names" = ["executed", "command_ran", "did_run"]))]
 pub struct Ran(#[schemars(with = "Pattern")] CommandPattern);
 
@@ -138,7 +138,7 @@ impl AssertionType for NotRan {
 ]))]
 pub struct RunCount {
     /// Regular expression of the commands to count, read like that of `ran`.
-    #[schemars(with = "Pattern", extend("x-searches" = "counted commands", "examples" = ["docker pull"]))]
+    #[schemars(with = "Pattern", extend("x-searches" = "counted commands", "x-seen" = "commands", "examples" = ["docker pull"]))]
     #[schemars(extend("x-other-names" = ["command", "cmd", "regex", "ran"]))]
     pattern: CommandPattern,
     /// Minimum number of commands that match.

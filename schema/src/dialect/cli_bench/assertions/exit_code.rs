@@ -24,6 +24,7 @@ use crate::{
 /// Add `exit_code: 0` to every task that is not about an error: no other assertion checks that the command succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(extend("x-seen" = "exit-codes"))]
 #[schemars(extend("type" = ["integer", "string"], "pattern" = "^\\s*[+-]?\\d+\\s*$", "examples" = [0, 1]))]
 #[schemars(extend("x-other-names" = ["status", "exit", "exit_status", "return_code", "code"]))]
 #[schemars(extend("x-problems" = [

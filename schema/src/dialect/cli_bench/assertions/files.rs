@@ -25,7 +25,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "examples" = ["output.txt"]))]
+#[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "x-seen" = "files", "examples" = ["output.txt"]))]
 #[schemars(extend("x-other-names" = ["file", "exists", "path_exists"], "x-problems" = taken_literally()))]
 pub struct FileExists(pub String);
 
@@ -104,11 +104,11 @@ pub struct FileContains {
     /// Path of the file, relative to the working directory of the task.
     ///
     /// `{{workdir}}` is that directory; `~` and `$NAME` are not expanded.
-    #[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "examples" = ["config.json"]))]
+    #[schemars(extend("minLength" = 1, "x-template" = "workdir", "x-compared" = "name", "x-seen" = "files", "examples" = ["config.json"]))]
     #[schemars(extend("x-other-names" = ["file", "file_path", "filename"], "x-problems" = taken_literally()))]
     pub path: String,
     /// String that the file must contain, case-sensitive.
-    #[schemars(extend("x-compared" = "output", "examples" = ["version: 1"]))]
+    #[schemars(extend("x-compared" = "output", "x-seen" = { "lines": ["path"] }, "examples" = ["version: 1"]))]
     #[schemars(extend("x-other-names" = ["contains", "content", "contents", "substring", "value"]))]
     #[schemars(extend("x-problems" = [{
         "if": { "const": "" }, "code": "vacuous-claim",

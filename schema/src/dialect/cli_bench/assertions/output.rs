@@ -26,7 +26,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("x-compared" = "output", "examples" = ["Successfully created"]))]
+#[schemars(extend("x-compared" = "output", "x-seen" = "output", "examples" = ["Successfully created"]))]
 #[schemars(extend("x-other-names" = ["contains", "output", "stdout", "stdout_contains"]))]
 #[schemars(extend("x-problems" = [{
     "if": { "const": "" }, "code": "vacuous-claim", "help": "write what the output must contain",
@@ -58,7 +58,7 @@ impl AssertionType for OutputContains {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("x-compared" = "output", "examples" = ["file not found"]))]
+#[schemars(extend("x-compared" = "output", "x-seen" = "errors", "examples" = ["file not found"]))]
 #[schemars(extend("x-other-names" = ["stderr", "stderr_contains", "error"]))]
 #[schemars(extend("x-problems" = [{
     "if": { "const": "" }, "code": "vacuous-claim", "help": "write what the output must contain",
@@ -177,7 +177,7 @@ impl Stream {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(extend("x-compared" = "output", "x-looser" = "output_contains", "examples" = ["OK"]))]
+#[schemars(extend("x-compared" = "output", "x-looser" = "output_contains", "x-seen" = "whole-output", "examples" = ["OK"]))]
 #[schemars(extend("x-other-names" = ["equals", "stdout_equals", "output_is"]))]
 pub struct OutputEquals(pub String);
 
