@@ -124,6 +124,12 @@ impl Shape {
         Some(shape)
     }
 
+    /// Returns the schema of a value anywhere in a mapping whose values are only known from recorded evidence.
+    pub fn anything(&self) -> Option<Shape> {
+        let is_fed = self.arguments_of().is_some() || matches!(self.seen(), Some((Seen::Fields, _)));
+        is_fed.then(|| Shape::of_parts(self.root, Arc::from([]), None))
+    }
+
     pub fn step(&self, key: &str, node: Option<NodeRef<'_>>) -> Option<Shape> {
         self.step_to(&Step::Key(key.into()), node)
     }

@@ -1,6 +1,5 @@
 //! Accepting what runs found: the observed value in place of the one that a failing assertion expects.
 
-use serde_json::Value;
 use speclens_runner::event::{RunResult, by_claim};
 use speclens_schema::{
     document::Pointer,
@@ -24,7 +23,7 @@ pub(crate) struct Failure {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Observed {
     /// The value that holds for all of them.
-    Value(Value),
+    Value(Acceptable),
     /// Attempts observed different values, or not all of them fail.
     Different,
 }
@@ -57,7 +56,7 @@ fn failure<'v>(claim: &Pointer, verdicts: impl Iterator<Item = &'v Verdict>) -> 
         (*other == at).then_some(())?;
         Some(Some(all?.and((*found)?)?))
     });
-    let all = all.flatten().map_or(Observed::Different, |all| Observed::Value(all.value));
+    let all = all.flatten().map_or(Observed::Different, Observed::Value);
     let texts = failures.iter().filter_map(|(_, found)| Some((*found)?.value.as_str()?.to_owned()));
     let texts = texts.collect();
     Some(Failure { claim: claim.clone(), at: claim.join(at), observed: first.map(|_| all), texts })

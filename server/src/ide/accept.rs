@@ -8,6 +8,7 @@ use speclens_schema::{
     json_schema::SpecFile,
     loosen::{loosened, without},
     problem::Edit,
+    verdict::Acceptable,
 };
 
 use super::{actions::QuickFix, latest::Latest, run_problems::place};
@@ -35,9 +36,10 @@ pub(crate) fn fixes(document: &Document, file: SpecFile, latest: &Latest, range:
             range.start <= here.end && start <= range.end
         };
         for failure in failures(case, &[newest]).iter().filter(|failure| is_here(failure)) {
-            let Some(Observed::Value(value)) = &failure.observed else { continue };
+            let Some(Observed::Value(Acceptable { value, limit })) = &failure.observed else { continue };
             if let Some((words, edits)) = accepted(document, &failure.at, value) {
-                offer(format!("Accept what the run found: `{words}`"), edits);
+                let what = if limit.is_some() { "Accept the run with the limit" } else { "Accept what the run found:" };
+                offer(format!("{what} `{words}`"), edits);
             }
         }
         for failure in failures(case, &settled).iter().filter(|failure| is_here(failure)) {
@@ -258,6 +260,39 @@ mod tests {
                   -  - output_equals: 'wrote 3 files'
             "#]],
         );
+    }
+
+    #[test]
+    fn masked_secret_is_neither_accepted_nor_kept() {
+        let task = |assert: &str| format!("//- /cli-bench-tasks.yaml\n- id: a\n  intent: x\n  assert:\n  - {assert}\n");
+        let scenario = |then: &str| {
+            format!(
+                "//- /clawspec-scenarios.yaml\nversion: \"1.0\"\ntarget: {{type: skill, path: skills/a, trigger: a}}\nscenarios:\n  - name: a\n    when: {{invoke: x}}\n    then:\n      - {then}\n"
+            )
+        };
+        let kindlm = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: x\n    expect:\n      output: {contains: [the tokens are]}\n";
+        let attempt = Attempt {
+            commands: &[("x", "the token is sesame1\n")],
+            files: &[("a.txt", "the token is sesame1\n"), ("a.yaml", "status: sesame1\n")],
+            secrets: &["sesame1"],
+            ..Attempt::writing("the token is sesame1\n")
+        };
+        for text in [
+            &*task("output_contains: the tokens are"),
+            &*task("output_equals: the tokens are"),
+            &*task("file_contains: {path: a.txt, text: the tokens are}"),
+            &*scenario("{type: log_entry, path: a.txt, pattern: the tokens are}"),
+            &*scenario("{type: state_file, path: a.yaml, expected_status: ready}"),
+            kindlm,
+        ] {
+            let fixture = Fixture::parse(text);
+            let latest = fixture.attempted(std::slice::from_ref(&attempt));
+            let all = 0..fixture.text().len();
+            for fix in fixes(&fixture.document, fixture.file, &latest, &all) {
+                let is_bare = |edit: &Edit| !edit.text.contains(['*', '\u{FDD0}']) && !edit.text.contains("sesame1");
+                assert!(fix.edits.iter().all(is_bare), "{text}: {fix:?}");
+            }
+        }
     }
 
     #[test]

@@ -281,7 +281,8 @@ impl<'d> Cursor<'d> {
                 return None;
             }
         }
-        Some(find(&at).and_then(|shape| self.context_at(at, shape, reading)))
+        let open = || std::iter::successors(at.parent(), Pointer::parent).find_map(|at| find(&at))?.anything();
+        Some(find(&at).or_else(open).and_then(|shape| self.context_at(at, shape, reading)))
     }
 
     fn context_at(&self, at: Pointer, mut shape: Shape, reading: Reading) -> Option<Context<'d>> {

@@ -113,7 +113,7 @@ fn edits(loaded: &Loaded, result: &SuiteResult, done: &mut HashSet<(PathBuf, Poi
                     continue;
                 }
             };
-            let Some((_, edits)) = accepted(document, &at, &value) else { continue };
+            let Some((_, edits)) = accepted(document, &at, &value.value) else { continue };
             let (_, file) = found.entry(path.clone()).or_insert_with(|| (document.clone(), Vec::new()));
             let touches =
                 |one: &Edit| edits.iter().any(|it| one.range.start <= it.range.end && it.range.start <= one.range.end);

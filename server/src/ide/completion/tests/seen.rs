@@ -42,52 +42,90 @@ fn kindlm_offers_lines_tools_arguments_and_limits() {
         Attempt { duration_ms: 812.3, secrets: &["sesame1"], ..Attempt::writing(&one) },
         Attempt { duration_ms: 90.0, secrets: &["sesame1"], ..Attempt::writing(&other) },
     ];
-    check(&kindlm("      output:\n        contains:\n          - $0\n"), &attempts, expect![[r#"
+    check(
+        &kindlm("      output:\n        contains:\n          - $0\n"),
+        &attempts,
+        expect![[r#"
         - "Refund: approved" · seen
         - id 12 · seen 1 of 2 times
         - id 34 · seen 1 of 2 times
-    "#]]);
-    check(&kindlm("      output:\n        contains:\n        - id 12\n        - $0\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &kindlm("      output:\n        contains:\n        - id 12\n        - $0\n"),
+        &attempts,
+        expect![[r#"
         - "Refund: approved" · seen
         - id 34 · seen 1 of 2 times
-    "#]]);
-    check(&kindlm("      output: {contains: [\"$0\"]}\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &kindlm("      output: {contains: [\"$0\"]}\n"),
+        &attempts,
+        expect![[r#"
         output: {contains: ["Refund: approved"]} · seen
         output: {contains: ["id 12"]} · seen 1 of 2 times
         output: {contains: ["id 34"]} · seen 1 of 2 times
-    "#]]);
-    check(&kindlm("      output: {contains: ['$0']}\n"), &attempts[..1], expect![[r#"
+    "#]],
+    );
+    check(
+        &kindlm("      output: {contains: ['$0']}\n"),
+        &attempts[..1],
+        expect![[r#"
         output: {contains: ['Refund: approved']} · seen
         output: {contains: ['id 12']} · seen
-    "#]]);
-    check(&kindlm("      output: {maxLength: $0}\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &kindlm("      output: {maxLength: $0}\n"),
+        &attempts,
+        expect![[r#"
         output: {maxLength: 33} · seen
-    "#]]);
-    check(&kindlm("      latency:\n        maxMs: $0\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &kindlm("      latency:\n        maxMs: $0\n"),
+        &attempts,
+        expect![[r#"
         maxMs: 980 · seen
-    "#]]);
-    check(&kindlm("      toolCalls:\n      - tool: $0\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &kindlm("      toolCalls:\n      - tool: $0\n"),
+        &attempts,
+        expect![[r#"
         - tool: lookup · seen
-    "#]]);
-    check(&kindlm("      toolCalls: [{tool: lookup, argsMatch: {$0}}]\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &kindlm("      toolCalls: [{tool: lookup, argsMatch: {$0}}]\n"),
+        &attempts,
+        expect![[r#"
         toolCalls: [{tool: lookup, argsMatch: {id: "0815"}}] · "0815" seen
-    "#]]);
+    "#]],
+    );
     check(
         &kindlm("      toolCalls:\n        - tool: lookup\n          argsMatch:\n            id: \"$0\"\n"),
         &attempts,
-        expect![[r#""#]],
+        expect![[r#"
+            id: "0815" · seen
+        "#]],
     );
     check(
         &kindlm(
             "      toolCalls:\n        - tool: lookup\n          argsMatch:\n            deep:\n              count: $0\n",
         ),
         &attempts,
-        expect![[r#""#]],
+        expect![[r#"
+            count: 3 · seen
+        "#]],
     );
     check(
         &kindlm("      toolCalls:\n        - tool: lookup\n          argsMatch:\n            deep: {$0}\n"),
         &attempts,
-        expect![[r#""#]],
+        expect![[r#"
+            deep: {count: 3} · 3 seen
+        "#]],
     );
     // What must not be there is not suggested.
     check(&kindlm("      output: {notContains: [$0]}\n"), &attempts, expect![[r#""#]]);
@@ -97,9 +135,13 @@ fn kindlm_offers_lines_tools_arguments_and_limits() {
 fn tool_that_is_defined_and_was_called_is_one_item() {
     let call = r#"{"kindlm":"tool_call","name":"lookup","arguments":{}}"#;
     let text = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: x\n    tools: [{name: other}, {name: lookup}]\n    expect:\n      toolCalls: [{tool: $0}]\n";
-    check(text, &[Attempt::writing(call)], expect![[r#"
+    check(
+        text,
+        &[Attempt::writing(call)],
+        expect![[r#"
         toolCalls: [{tool: lookup}] · tool, seen
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -120,22 +162,34 @@ fn cli_bench_offers_commands_outputs_files_and_exit_codes() {
             ..Attempt::default()
         },
     ];
-    check(&task("  - ran: $0\n"), &attempts, expect![[r#"
+    check(
+        &task("  - ran: $0\n"),
+        &attempts,
+        expect![[r#"
         - ran: "kill \\d+ > /\\S+" · seen
         - ran: "ls -a \\(x\\)" · seen 1 of 2 times
-    "#]]);
-    check(&task("    - run_count: {pattern: \"$0\"}\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &task("    - run_count: {pattern: \"$0\"}\n"),
+        &attempts,
+        expect![[r#"
         - run_count: {pattern: "kill \\d+ > /\\S+"} · seen
         - run_count: {pattern: "ls -a \\(x\\)"} · seen 1 of 2 times
-    "#]]);
+    "#]],
+    );
     check(&task("  - not_ran: $0\n"), &attempts, expect![[r#""#]]);
-    check(&task("  - output_contains: $0\n"), &attempts, expect![[r#"
+    check(
+        &task("  - output_contains: $0\n"),
+        &attempts,
+        expect![[r#"
         - output_contains: done in · seen
         - output_contains: ok · seen 1 of 2 times
         - output_contains: done in 3 ms · seen 1 of 2 times
         - output_contains: "yes" · seen 1 of 2 times
         - output_contains: done in 45 ms · seen 1 of 2 times
-    "#]]);
+    "#]],
+    );
     check(
         &task("  - output_equals: '$0'\n"),
         &[Attempt { commands: &[("x", " it's\n")], ..Attempt::default() }],
@@ -143,15 +197,27 @@ fn cli_bench_offers_commands_outputs_files_and_exit_codes() {
             - output_equals: 'it''s' · seen
         "#]],
     );
-    check(&task("  - file_exists: $0\n"), &attempts, expect![[r#"
+    check(
+        &task("  - file_exists: $0\n"),
+        &attempts,
+        expect![[r#"
         - file_exists: out/a.txt · seen
-    "#]]);
-    check(&task("  - file_contains:\n      path: out/a.txt\n      text: $0\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &task("  - file_contains:\n      path: out/a.txt\n      text: $0\n"),
+        &attempts,
+        expect![[r#"
         text: "name: alice" · seen
-    "#]]);
-    check(&task("  - exit_code: $0\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &task("  - exit_code: $0\n"),
+        &attempts,
+        expect![[r#"
         - exit_code: 0 · seen
-    "#]]);
+    "#]],
+    );
 }
 
 fn span(kind: SpanKind, name: &str, model: Option<&str>) -> Span {
@@ -173,19 +239,35 @@ fn clawspec_offers_spans_models_tools_lines_and_states() {
         ],
         ..Attempt::default()
     }];
-    check(&scenario("      - {type: model_used, expected: $0}\n"), &attempts, expect![[r#"
+    check(
+        &scenario("      - {type: model_used, expected: $0}\n"),
+        &attempts,
+        expect![[r#"
         - {type: model_used, expected: sonnet-4} · seen
-    "#]]);
-    check(&scenario("      - type: tool_sequence\n        expected:\n        - $0\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &scenario("      - type: tool_sequence\n        expected:\n        - $0\n"),
+        &attempts,
+        expect![[r#"
         - mail.send · seen
-    "#]]);
-    check(&scenario("      - type: tool_sequence\n        expected: [\"$0\"]\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &scenario("      - type: tool_sequence\n        expected: [\"$0\"]\n"),
+        &attempts,
+        expect![[r#"
         expected: ["mail.send"] · seen
-    "#]]);
-    check(&scenario("      - {type: per_span_budget, max_tokens: 1, span_name: '$0'}\n"), &attempts, expect![[r#"
+    "#]],
+    );
+    check(
+        &scenario("      - {type: per_span_budget, max_tokens: 1, span_name: '$0'}\n"),
+        &attempts,
+        expect![[r#"
         - {type: per_span_budget, max_tokens: 1, span_name: 'chat'} · seen
         - {type: per_span_budget, max_tokens: 1, span_name: 'mail.send'} · seen
-    "#]]);
+    "#]],
+    );
     check(
         &scenario("      - type: log_entry\n        path: \"{{today}}.log\"\n        pattern: $0\n"),
         &attempts,
@@ -221,6 +303,8 @@ fn clawspec_offers_spans_models_tools_lines_and_states() {
     check(
         &scenario("      - {type: state_file, path: state.yaml, expected_fields: {deep.ok: $0}}\n"),
         &attempts,
-        expect![[r#""#]],
+        expect![[r#"
+            - {type: state_file, path: state.yaml, expected_fields: {deep.ok: true}} · seen
+        "#]],
     );
 }
