@@ -101,7 +101,7 @@ impl AssertionType for GatewayResponse {
         Ok(Row::present("expected_body", found, || {
             let message = format!("Expected body fragment not found: {body}");
             let mismatch = Mismatch::new(message, body.clone(), shortened(&answer.body.text, 2_000));
-            mismatch.near(closest_line(&answer.body.text, &body).map(CloseLine::near)).accepting_closest()
+            mismatch.near(closest_line(&answer.body.hidden_text(), &body).map(CloseLine::near)).accepting_closest()
         }))
     }
 }

@@ -147,7 +147,7 @@ impl AssertionType for FileContains {
         };
         Ok(Row::present("text", Text::of(found).contains(text).at("text")?, || {
             Mismatch::new(format!("`{path}` does not contain \"{}\"", shown(text)), shown(text), shown(&found.text))
-                .near(near_text(&found.text, text))
+                .near(near_text(&found.hidden_text(), text))
                 .accepting_closest()
         }))
     }

@@ -111,7 +111,7 @@ impl Stream {
                 shown(wanted),
                 shown(&written.text),
             )
-            .near(near_text(&written.text, wanted))
+            .near(near_text(&written.hidden_text(), wanted))
             .accepting_closest()
             .notes(notes)
             .help(help)
@@ -196,7 +196,7 @@ impl AssertionType for OutputEquals {
         Ok(Row::present("", found, || {
             let message = format!("the output of the last command is not \"{}\"", shown(trim(&self.0)));
             let command = format!("the last command was `{}`", brief(&last.command.command.text));
-            differs(message, trim(&stdout.text), trim(&self.0)).notes([command]).accepting(trim(&stdout.text))
+            differs(message, trim(&stdout.text), trim(&self.0)).notes([command]).accepting(trim(&stdout.hidden_text()))
         }))
     }
 }

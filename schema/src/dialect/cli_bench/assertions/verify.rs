@@ -120,13 +120,13 @@ impl AssertionType for Verify {
                 shown(wanted),
                 shown(&stdout.text),
             )
-            .near(near_text(&stdout.text, wanted))
+            .near(near_text(&stdout.hidden_text(), wanted))
             .accepting_closest();
             return Ok(Row::fail("output_contains", proof, mismatch));
         }
         if let Some((wanted, Ok(Found::No(proof)))) = equals {
             let message = format!("the output of `{run}` is not \"{}\"", shown(trim(wanted)));
-            let mismatch = differs(message, trim(&stdout.text), trim(wanted)).accepting(trim(&stdout.text));
+            let mismatch = differs(message, trim(&stdout.text), trim(wanted)).accepting(trim(&stdout.hidden_text()));
             return Ok(Row::fail("output_equals", proof, mismatch));
         }
         if let Some((_, found)) = contains {
