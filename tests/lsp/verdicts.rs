@@ -75,6 +75,42 @@ fn what_the_run_found_is_accepted_by_an_action() {
 }
 
 #[test]
+fn failed_assertion_is_removed_only_on_request_and_seen_values_are_completed() {
+    for style in [
+        str::to_owned,
+        |text: &str| text.replace('\n', "\r\n"),
+        |text: &str| text.replace("          - ", "        - "),
+    ] {
+        let mut client = Client::start(&[("kindlm.yaml", &style(SUITE))]);
+        let mut text = client.open("kindlm.yaml");
+        run(&mut client, "one");
+        lenses_until(&mut client, "it failed", |titles| titles.iter().any(|title| title.starts_with('✗')));
+        let place = json!({ "line": 9, "character": 14 });
+        let range = json!({ "start": place, "end": place });
+        let actions = client.actions("kindlm.yaml", &range, Some("quickfix"));
+        let action = actions.iter().find(|action| action["title"] == "Remove this assertion");
+        let action = action.unwrap_or_else(|| panic!("{actions:?}"));
+        assert!(action["isPreferred"].is_null(), "{action}");
+        let edit = action["edit"].to_string();
+        assert!(edit.contains("\"newText\":\"\"") && edit.contains("\"line\":10,\"character\":0"), "{edit}");
+        assert_eq!(client.actions("kindlm.yaml", &range, Some("source.fixAll")), Vec::<Value>::new());
+
+        client.replace("kindlm.yaml", &mut text, "refund approved", "", 2);
+        let document = json!({ "uri": client.uri("kindlm.yaml") });
+        let character = text.lines().nth(9).unwrap().len();
+        let place = json!({ "line": 9, "character": character });
+        let found = client.request("textDocument/completion", json!({ "textDocument": document, "position": place }));
+        let items = found["result"]["items"].as_array().or(found["result"].as_array()).unwrap();
+        let item = items.iter().min_by_key(|item| item["sortText"].as_str()).unwrap();
+        assert_eq!(
+            (item["label"].as_str(), item["detail"].as_str()),
+            (Some("refund approve"), Some("seen")),
+            "{found}"
+        );
+    }
+}
+
+#[test]
 fn attempts_that_differ_are_shown_one_by_one() {
     let suite = "kindlm: 1\nproject: p\nsuite: {name: s}\ndefaults: {repeat: 3, concurrency: 1}\ntests:\n  - name: one\n    command: echo x >> $PWD/runs; wc -l < $PWD/runs\n    expect:\n      output:\n        notContains: ['2']\n";
     let mut client = Client::start(&[("kindlm.yaml", suite)]);
