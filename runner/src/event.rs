@@ -342,21 +342,25 @@ pub fn share(attempts: &[&RunResult], concerned: &[&RunResult]) -> String {
 
 /// Returns the verdicts on each part of a claim, with their attempts. A part that a claim judges twice is two parts.
 pub fn by_claim<'r>(attempts: &[&'r RunResult]) -> Vec<Vec<(&'r Judged, &'r RunResult)>> {
-    let mut parts: Vec<((usize, &str, usize), Vec<(&Judged, &RunResult)>)> = Vec::new();
+    let mut names: Vec<(usize, &str, usize)> = Vec::new();
+    let mut parts: Vec<Vec<(&Judged, &RunResult)>> = Vec::new();
     for &attempt in attempts {
         let mut seen: Vec<(usize, &str)> = Vec::new();
         for judged in &attempt.verdicts {
             let name = (judged.claim, judged.verdict.label.as_str());
             let nth = seen.iter().filter(|known| **known == name).count();
             seen.push(name);
-            let part = (name.0, name.1, nth);
-            match parts.iter_mut().find(|(known, _)| *known == part) {
-                Some((_, verdicts)) => verdicts.push((judged, attempt)),
-                None => parts.push((part, vec![(judged, attempt)])),
+            let name = (name.0, name.1, nth);
+            match names.iter().position(|known| *known == name) {
+                Some(part) => parts[part].push((judged, attempt)),
+                None => {
+                    names.push(name);
+                    parts.push(vec![(judged, attempt)]);
+                }
             }
         }
     }
-    parts.into_iter().map(|(_, verdicts)| verdicts).collect()
+    parts
 }
 
 #[cfg(test)]

@@ -74,5 +74,5 @@ mod walk;
 pub mod words;
 pub mod write;
 
-pub use speclens_judge::{act, check, evidence, mask, seen, text, trace, verdict};
+pub use speclens_judge::{acceptable, act, check, evidence, mask, seen, text, trace, verdict};
 pub use speclens_yaml as document;

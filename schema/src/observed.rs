@@ -5,17 +5,13 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Map, Value};
 
 use crate::{
-    check::{
-        amount::{self, Amount},
-        fragment::shared_fragment,
-        text::length,
-    },
+    acceptable::{self, Amount, Limit},
+    check::{fragment::shared_fragment, text::length},
     document::{Document, ScalarRules},
     evidence::{Answer, Capture, Content, Evidence, PathState, Ran, Span, SpanKind, ToolCall, TraceAnswer, has_hidden},
     files,
     shape::Seen,
     template::trimmed_placeholders,
-    verdict::Limit,
 };
 
 /// A value, and the number of attempts in which it was observed.
@@ -39,7 +35,7 @@ pub fn values(seen: Seen, attempts: &[Arc<Evidence>], path: Option<&str>) -> Vec
     };
     let limit = |amount: Amount, of: &dyn Fn(&Evidence) -> Option<f64>| -> Vec<SeenValue> {
         let most = attempts.iter().filter_map(|evidence| of(evidence)).reduce(f64::max);
-        let limit = most.and_then(|most| amount::limit(Limit::Most, most, amount));
+        let limit = most.and_then(|most| acceptable::limit(Limit::Most, most, amount));
         limit.map(|limit| SeenValue { value: limit.value, attempts: attempts.len() }).into_iter().collect()
     };
     let found = match seen {

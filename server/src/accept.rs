@@ -2,9 +2,10 @@
 
 use speclens_runner::event::{RunResult, by_claim};
 use speclens_schema::{
+    acceptable::Acceptable,
     document::Pointer,
     suite::Case,
-    verdict::{Acceptable, Outcome, Verdict},
+    verdict::{Outcome, Verdict},
 };
 
 /// An assertion that attempts of a test fail.

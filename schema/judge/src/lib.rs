@@ -7,6 +7,7 @@
 //! This crate knows no format: each format defines its claims, and only their predicates are here. It is pure: no file,
 //! no process, no clock, no network.
 
+pub mod acceptable;
 pub mod act;
 pub mod check;
 mod codes;

@@ -4,15 +4,12 @@ mod place;
 mod row;
 
 use crate::{
+    acceptable::{self, Acceptable, Amount, Limit},
     act::Act,
-    check::{
-        amount::{self, Amount},
-        text::Near,
-    },
+    check::text::Near,
     evidence::{Context, Need},
     seen::Why,
 };
-use serde_json::Value;
 use speclens_yaml::Pointer;
 
 pub use crate::codes::{FailureCode, Status};
@@ -88,40 +85,6 @@ pub struct Mismatch {
     pub acceptable: Option<Acceptable>,
 }
 
-/// A value that an assertion could expect instead: what was observed, or a limit around it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Acceptable {
-    pub value: Value,
-    /// The side on which it limits; `None` if it is compared as it is.
-    pub limit: Option<Limit>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    Most,
-    Least,
-}
-
-impl Acceptable {
-    /// Returns the value that would hold for both observations; `None` if there is none.
-    pub fn and(&self, other: &Acceptable) -> Option<Acceptable> {
-        let is_greater = || self.value.as_f64() >= other.value.as_f64();
-        let keeps_own = match (self.limit, other.limit) {
-            (Some(Limit::Most), Some(Limit::Most)) => is_greater(),
-            (Some(Limit::Least), Some(Limit::Least)) => !is_greater(),
-            (None, None) if self.value == other.value => true,
-            (Some(Limit::Most | Limit::Least) | None, Some(Limit::Most | Limit::Least) | None) => return None,
-        };
-        Some(if keeps_own { self.clone() } else { other.clone() })
-    }
-}
-
-impl<T: Into<Value>> From<T> for Acceptable {
-    fn from(observed: T) -> Acceptable {
-        Acceptable { value: observed.into(), limit: None }
-    }
-}
-
 impl Mismatch {
     /// A mismatch without notes and help.
     pub fn new(message: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) -> Mismatch {
@@ -152,7 +115,7 @@ impl Mismatch {
     /// Adds the limit that the observed number keeps.
     #[must_use]
     pub fn accepting_limit(self, side: Limit, seen: f64, amount: Amount) -> Mismatch {
-        Mismatch { acceptable: amount::limit(side, seen, amount), ..self }
+        Mismatch { acceptable: acceptable::limit(side, seen, amount), ..self }
     }
 
     /// Adds the closest text as the one that would hold, unless it was cut.

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use speclens_schema::{
     accept::accepted,
+    acceptable::Acceptable,
     document::Document,
     json_schema::SpecFile,
     loosen::{loosened, without},
     problem::Edit,
-    verdict::Acceptable,
 };
 
 use super::{actions::QuickFix, latest::Latest, run_problems::place};

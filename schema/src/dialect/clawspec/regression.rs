@@ -13,15 +13,13 @@ use super::{
     scoped_evidence::ScopedEvidence,
 };
 use crate::{
+    acceptable::{Amount, Limit},
     act::Act,
-    check::{
-        amount::{self, Amount},
-        json::number_text,
-    },
+    check::{amount, json::number_text},
     evidence::{Context, Need, SpanKind, Tokens, Trace, merged},
     gateway::log::RunRelation,
     seen::{Found, Observed, Seen, Why},
-    verdict::{At, Check, Judged, Limit, Mismatch, Row, Verdict},
+    verdict::{At, Check, Judged, Mismatch, Row, Verdict},
 };
 
 impl Metric {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    check::amount::Amount,
+    acceptable::{Amount, Limit},
     dialect::clawspec::{
         claim::AssertionType,
         scope::Scope,
@@ -22,7 +22,7 @@ use crate::{
     lint_node::LintNode,
     problem::Code,
     seen::Found,
-    verdict::{Judged, Limit, Mismatch, Row},
+    verdict::{Judged, Mismatch, Row},
     words::{Name, ToolName},
 };
 

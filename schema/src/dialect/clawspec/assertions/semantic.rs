@@ -5,9 +5,9 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Value, json};
 
 use crate::{
+    acceptable::{Amount, Limit},
     act::Until,
     check::{
-        amount::Amount,
         headings,
         json::number_text,
         score::{self, Score},
@@ -26,7 +26,7 @@ use crate::{
     mask::shown,
     problem::Code,
     seen::{Found, Proof},
-    verdict::{At, Judged, Limit, Mismatch, Row},
+    verdict::{At, Judged, Mismatch, Row},
     words::plural,
 };
 

@@ -11,8 +11,8 @@ use super::{
     trace_notes::{aligned, shown},
 };
 use crate::{
+    acceptable::{Amount, Limit},
     act::Until,
-    check::amount::Amount,
     dialect::clawspec::{
         claim::AssertionType,
         scope::Scope,
@@ -23,7 +23,7 @@ use crate::{
     evidence::{Context, FilesNeed, Need, Span, SpanKind, Trace, UNSEEN_TOOLS},
     lint_node::LintNode,
     seen::{Found, Observed, Why},
-    verdict::{At, Judged, Limit, Mismatch, Row},
+    verdict::{At, Judged, Mismatch, Row},
     words::{AgentName, Name, nearest},
 };
 

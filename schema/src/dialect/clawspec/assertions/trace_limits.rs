@@ -5,15 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use super::trace_notes::{by_duration, by_model, by_tokens, shown};
 use crate::{
-    check::{
-        amount::{self, Amount},
-        json::number_text,
-    },
+    acceptable::{Amount, Limit},
+    check::{amount, json::number_text},
     dialect::clawspec::{claim::AssertionType, scope::Scope, scoped_evidence::ScopedEvidence, words::RunText},
     evidence::{Need, Span, SpanKind, Tokens, Trace},
     gateway::config::Price,
     seen::{Found, Observed, Why},
-    verdict::{At, Judged, Limit, Mismatch, Row},
+    verdict::{At, Judged, Mismatch, Row},
 };
 
 /// No span of the trace exceeds a number of tokens.

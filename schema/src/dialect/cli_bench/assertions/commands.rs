@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::claim::{After, AssertionType, brief, shown};
 use crate::{
+    acceptable::{Amount, Limit},
     act::Act,
     check::{
-        amount::Amount,
         pattern::{EcmaPattern, PatternErrorKind},
         text::{Near, closest_line},
     },
@@ -17,7 +17,7 @@ use crate::{
     pattern::is_literal,
     seen::{Found, Seen, Why},
     text::Text,
-    verdict::{At, Judged, Limit, Mismatch, Row},
+    verdict::{At, Judged, Mismatch, Row},
     words::Pattern,
 };
 

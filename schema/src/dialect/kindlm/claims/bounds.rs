@@ -2,11 +2,12 @@
 
 use super::verdict;
 use crate::{
+    acceptable::{Amount, Limit},
     act::Act,
-    check::{amount::Amount, json::number_text},
+    check::json::number_text,
     dialect::kindlm::expect::{CostExpect, LatencyExpect},
     seen::{Observed, Seen},
-    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
 impl Check for LatencyExpect {

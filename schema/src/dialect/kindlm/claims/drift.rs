@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::{
+    acceptable::{Amount, Limit},
     act::Act,
     check::{
-        amount::Amount,
         json::{self, number_text, parse, same},
         score::{Score, only_object, scores},
     },
@@ -16,7 +16,7 @@ use crate::{
     mask::{MASK_CHARACTER, shown},
     seen::Why,
     text::MASKED,
-    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
 #[derive(Clone, Debug)]

@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 use crate::{
+    acceptable::{Amount, Limit},
     act::Act,
     check::{
-        amount::Amount,
         json::number_text,
         score::{Score, only_object, scores},
     },
@@ -14,7 +14,7 @@ use crate::{
     evidence::{AskedModel, Context, Need, QuestionKind, QuestionNeed, QuestionPart},
     mask::shown,
     seen::Why,
-    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
 #[derive(Clone, Debug)]

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::{SchemaFile, actual, text_of, verdict, without};
 use crate::{
+    acceptable::{Amount, Limit},
     act::Act,
     check::{
-        amount::Amount,
         json::{self, JsonErrorKind},
         text::{CloseLine, closest_line, length, shortened},
     },
@@ -18,7 +18,7 @@ use crate::{
     mask::texts_of,
     seen::{Proof, Seen, Why},
     text::{MASKED, Text},
-    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
 /// All expectations of `output`: if the JSON cannot be read, the others are not judged.

@@ -6,16 +6,14 @@ use serde_json::{Map, Value};
 
 use super::tool_calls::{Calls, MAX_LISTED, calls};
 use crate::{
+    acceptable::{Amount, Limit},
     act::Act,
-    check::{
-        amount::Amount,
-        json::{self, number_text},
-    },
+    check::json::{self, number_text},
     dialect::kindlm::expect::{TrajectoryExpect, TrajectoryScore},
     mask::{MASK_CHARACTER, texts_of},
     seen::{Proof, Seen, Why},
     text::MASKED,
-    verdict::{Check, FailureCode, Judged, Limit, Mismatch, Row, Verdict},
+    verdict::{Check, FailureCode, Judged, Mismatch, Row, Verdict},
 };
 
 impl Check for TrajectoryExpect {
