@@ -56,3 +56,4 @@ mod support;
 mod tasks;
 mod traces;
 mod untrusted;
+mod writing;

@@ -38,8 +38,8 @@ pub struct Tried {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// These claims notice it, by their indices in the case.
-    Noticed(Vec<usize>),
+    /// These parts of claims notice it.
+    Noticed(Vec<Pointer>),
     Survived,
     /// The damage changes nothing.
     Inert,
@@ -65,14 +65,14 @@ pub fn audit(case: &Case, dialect: Dialect, evidence: &Evidence, secrets: &Secre
         if fault.evidence == *evidence {
             return Effect::Inert;
         }
-        let notices = |claim: &usize| {
-            let verdicts = case.claims[*claim].check.check(Act::of(&fault.evidence));
-            let before = judged.iter().filter(|it| it.claim == *claim).map(|it| it.verdict.outcome.status());
-            let after = verdicts.iter().map(|verdict| verdict.outcome.status());
-            after.clone().any(|status| !is_fine(status) && status != Status::Skip) || after.max() > before.max()
+        let noticing = |claim: &usize| -> Vec<Pointer> {
+            let claim = &case.claims[*claim];
+            let verdicts = claim.check.check(Act::of(&fault.evidence)).into_iter();
+            let bad = verdicts.filter(|it| !matches!(it.outcome.status(), Status::Pass | Status::Warn | Status::Skip));
+            bad.map(|verdict| claim.at.join(&verdict.at)).collect()
         };
-        let claims: Vec<usize> = asked.iter().copied().filter(notices).collect();
-        if claims.is_empty() { Effect::Survived } else { Effect::Noticed(claims) }
+        let parts: Vec<Pointer> = asked.iter().flat_map(noticing).collect();
+        if parts.is_empty() { Effect::Survived } else { Effect::Noticed(parts) }
     };
     let mut tried: Vec<Tried> = faults(dialect, evidence)
         .into_iter()

@@ -6,19 +6,16 @@ use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
 
 use crate::{
-    analysis::Analyzer,
     audit::{Audit, Effect, Tally, audit},
-    document::{Document, Pointer},
+    document::{Document, NodeRef, Pointer},
     edit,
     evidence::Evidence,
-    files::Files,
     fixing,
     format::Dialect,
-    judge,
+    judge::{self, Judged},
     mask::{MASK_CHARACTER, Secrets, texts_of},
     problem::{Edit, Problem, Severity},
     quoting::{scalar, show},
-    settings::Settings,
     suite::Case,
     verdict::Status,
 };
@@ -54,80 +51,71 @@ pub struct Written {
     pub after: Tally,
 }
 
-/// What a text is written with.
-#[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
-    pub analyzer: &'a Analyzer,
-    pub files: &'a dyn Files,
-    pub settings: &'a Settings,
-    pub secrets: &'a Secrets,
-}
+/// Reads a text of the file: the test in it, and what is reported of the text. No test if it cannot be read.
+pub type Look<'a> = &'a dyn Fn(&Document) -> (Option<Arc<Case>>, Vec<Problem>);
 
-/// Writes assertions into the test of a case that is in the document itself. The error says why there are none.
+/// Writes assertions into the test of a case, whose attempts passed. The error says why there are none.
 pub fn write(
     document: &Document,
     case: &Case,
+    dialect: Dialect,
     attempts: &[Arc<Evidence>],
-    surroundings: Surroundings<'_>,
+    secrets: &Secrets,
+    look: Look<'_>,
 ) -> Result<Written, String> {
     let Some(first) = attempts.first() else { return Err("there is no recording of it; run it first".to_owned()) };
-    let dialect = surroundings.analyzer.dialect().ok_or("files of this kind have no tests")?;
     let all: Vec<&Evidence> = attempts.iter().map(|evidence| &**evidence).collect();
     let is_secret = |value: &Value| {
-        let is_secret = |text: &String| text.contains(MASK_CHARACTER) || surroundings.secrets.contains_secret(text);
+        let is_secret = |text: &String| text.contains(MASK_CHARACTER) || secrets.contains_secret(text);
         texts_of(value).iter().any(is_secret)
     };
     let mut proposals = dialect.propose(&all);
     proposals.retain(|proposal| !is_secret(&proposal.value));
-    let known: Vec<Problem> = problems(document, &surroundings);
+    let (_, known) = look(document);
     let with_all = insert(document, &case.at, &proposals);
-    let trial = Trial::of(&with_all, case, surroundings)?;
+    let trial = Trial::of(&with_all, look)?;
     // What holds in every attempt, and is not itself reported.
     let holds = |placed: &Placed| {
-        let claims = claims_of(&trial.case, placed);
         let is_fine = |evidence: &Evidence| {
-            let judged = judge::judge(&trial.case, evidence, surroundings.secrets);
-            let own = judged.iter().filter(|it| claims.contains(&it.claim)).map(|it| it.verdict.outcome.status());
-            let own: Vec<Status> = own.collect();
-            !own.is_empty() && own.iter().all(|status| *status == Status::Pass)
+            let judged = judge::judge(&trial.case, evidence, secrets).into_iter();
+            let part = |it: &Judged| trial.case.claims[it.claim].at.join(&it.verdict.at);
+            let own = judged.filter(|it| part(it).below(&placed.at).is_some());
+            let statuses: Vec<Status> = own.map(|it| it.verdict.outcome.status()).collect();
+            !statuses.is_empty() && statuses.iter().all(|status| *status == Status::Pass)
         };
         let is_new = |problem: &&Problem| !known.iter().any(|it| it.message == problem.message);
         let reported = trial.problems.iter().filter(|problem| problem.severity <= Severity::Warning);
         let is_reported = reported.filter(is_new).any(|problem| problem.at.below(&placed.at).is_some());
         !is_reported && all.iter().all(|evidence| is_fine(evidence))
     };
-    let (holding, others): (Vec<&Placed>, Vec<&Placed>) = with_all.placed.iter().partition(|placed| holds(placed));
-    let dropped: Vec<usize> = others.iter().flat_map(|placed| claims_of(&trial.case, placed)).collect();
-    let mut kept = Case::clone(&trial.case);
-    let mut index = 0..;
-    kept.claims.retain(|_| index.next().is_none_or(|index| !dropped.contains(&index)));
-    if kept.claims.is_empty() {
+    let holding = with_all.placed.iter().filter(|placed| holds(placed)).map(|it| proposals[it.proposal].clone());
+    let proposals: Vec<Proposal> = holding.collect();
+    let with_holding = insert(document, &case.at, &proposals);
+    let trial = Trial::of(&with_holding, look)?;
+    if trial.case.claims.is_empty() {
         return Err("nothing of what was recorded can be asserted".to_owned());
     }
-    let audit = audited(&kept, dialect, first, surroundings.secrets)?;
-    let proposed: Vec<usize> = holding.iter().flat_map(|placed| claims_of(&kept, placed)).collect();
-    let is_own = |claim: &usize| !proposed.contains(claim);
-    // Indices of the faults that the assertions of the author leave, and those that each proposal notices.
-    let noticed_by = |claims: &dyn Fn(&usize) -> bool| -> Vec<usize> {
+    let audit = audited(&trial.case, dialect, first, secrets)?;
+    // Indices of the faults that certain parts notice.
+    let noticed_by = |is_meant: &dyn Fn(&Pointer) -> bool| -> Vec<usize> {
+        let is_noticed = |effect: &Effect| matches!(effect, Effect::Noticed(parts) if parts.iter().any(is_meant));
         let tried = audit.tried.iter().enumerate();
-        let is_noticed = |effect: &Effect| matches!(effect, Effect::Noticed(by) if by.iter().any(claims));
         tried.filter(|(_, it)| is_noticed(&it.effect)).map(|(index, _)| index).collect()
     };
-    let own = noticed_by(&is_own);
-    let mut left: Vec<usize> = (0..audit.tried.len()).filter(|fault| !own.contains(fault)).collect();
-    left.retain(|fault| audit.tried[*fault].effect != Effect::Inert);
+    let is_of = |part: &Pointer, placed: &Placed| part.below(&placed.at).is_some();
+    let own = noticed_by(&|part| !with_holding.placed.iter().any(|placed| is_of(part, placed)));
+    let is_left = |fault: &usize| !own.contains(fault) && audit.tried[*fault].effect != Effect::Inert;
+    let left: Vec<usize> = (0..audit.tried.len()).filter(is_left).collect();
     let before = tally(&audit, &own);
-    let reach: Vec<(usize, Vec<usize>)> = holding
-        .iter()
-        .map(|placed| (placed.proposal, noticed_by(&|claim| claims_of(&kept, placed).contains(claim))))
-        .collect();
+    let reach = with_holding.placed.iter().map(|placed| (placed.proposal, noticed_by(&|part| is_of(part, placed))));
+    let reach: Vec<(usize, Vec<usize>)> = reach.collect();
     let chosen = chosen(&reach, left);
     if chosen.is_empty() {
         return Err("its assertions notice every fault that a new one would notice".to_owned());
     }
     let added: Vec<Proposal> = chosen.iter().map(|index| proposals[*index].clone()).collect();
     let result = insert(document, &case.at, &added);
-    let after = audited(&Trial::of(&result, case, surroundings)?.case, dialect, first, surroundings.secrets)?;
+    let after = audited(&Trial::of(&result, look)?.case, dialect, first, secrets)?;
     Ok(Written { text: result.text, added, before, after: Tally::of(&after.tried) })
 }
 
@@ -163,10 +151,6 @@ fn tally(audit: &Audit, noticed: &[usize]) -> Tally {
     Tally { noticed: noticed.len(), survived: all.tried() - noticed.len(), inert: all.inert }
 }
 
-fn problems(document: &Document, surroundings: &Surroundings<'_>) -> Vec<Problem> {
-    surroundings.analyzer.problems(document, surroundings.files, surroundings.settings)
-}
-
 /// A text with proposals in it.
 struct Inserted {
     text: String,
@@ -188,19 +172,10 @@ struct Trial {
 }
 
 impl Trial {
-    fn of(inserted: &Inserted, case: &Case, surroundings: Surroundings<'_>) -> Result<Trial, String> {
-        let problems = problems(&inserted.document, &surroundings);
-        let Surroundings { analyzer, files, settings, .. } = surroundings;
-        let suite = analyzer.suite(&inserted.document, files, settings, &problems);
-        let found = suite.cases.into_iter().find(|other| other.at == case.at && other.name == case.name);
-        Ok(Trial { case: found.ok_or("the test cannot be read; correct its errors first")?, problems })
+    fn of(inserted: &Inserted, look: Look<'_>) -> Result<Trial, String> {
+        let (case, problems) = look(&inserted.document);
+        Ok(Trial { case: case.ok_or("the test cannot be read; correct its errors first")?, problems })
     }
-}
-
-/// Returns the indices of the claims that a proposal became.
-fn claims_of(case: &Case, placed: &Placed) -> Vec<usize> {
-    let claims = case.claims.iter().enumerate();
-    claims.filter(|(_, claim)| claim.at.below(&placed.at).is_some()).map(|(index, _)| index).collect()
 }
 
 fn audited(case: &Case, dialect: Dialect, evidence: &Evidence, secrets: &Secrets) -> Result<Audit, String> {
@@ -234,7 +209,7 @@ fn insertion(document: &Document, at: &Pointer, proposal: &Proposal) -> Option<(
     let mut place = at.clone();
     let mut missing = proposal.path;
     while let [key, rest @ ..] = missing {
-        let Some(below) = node.get(key).filter(|below| !below.is_null()) else { break };
+        let Some(below) = node.get(key).filter(|below| !is_empty(*below)) else { break };
         (node, place, missing) = (below, place.key(key), rest);
     }
     let [key, ..] = missing else {
@@ -246,21 +221,26 @@ fn insertion(document: &Document, at: &Pointer, proposal: &Proposal) -> Option<(
         };
         return Some((edits?, place.index(node.items().count())));
     };
-    if node.get(key).is_some() {
-        return None;
-    }
+    let known = node.entry(key);
     let place = missing.iter().fold(place, |place, key| place.key(key));
     let place = if proposal.is_item { place.index(0) } else { place };
     let one = || if proposal.is_item { json!([proposal.value]) } else { proposal.value.clone() };
     let value = missing[1..].iter().rev().fold(one(), |value, key| json!({ *key: value }));
-    let edits = match node.entries().last() {
-        None => edit::entry_at_front(node, &format!("{key}: {}", show(&value))),
-        Some(last) if edit::nodes::is_flow(node.resolved()) => {
-            edit::entries_behind(node, last, &[format!("{key}: {}", show(&value))])
-        }
-        Some(last) => edit::entries_behind(node, last, &entry(key, &value)),
+    let new = match edit::nodes::is_flow(node.resolved()) {
+        true => vec![format!("{key}: {}", show(&value))],
+        false => entry(key, &value),
+    };
+    let edits = match (known, node.entries().last()) {
+        (Some(known), _) => edit::entry_in_place(node, known, &new),
+        (None, Some(last)) => edit::entries_behind(node, last, &new),
+        (None, None) => edit::entry_at_front(node, &format!("{key}: {}", show(&value))),
     };
     Some((edits?, place))
+}
+
+/// Whether a value is the place of one that was not written yet.
+fn is_empty(node: NodeRef<'_>) -> bool {
+    node.is_null() || node.scalar().is_none() && node.entries().next().is_none() && node.items().next().is_none()
 }
 
 /// Values that are longer than this take several lines.
@@ -273,13 +253,18 @@ fn item(value: &Value) -> Vec<String> {
     lines.map(|(index, line)| format!("{}{line}", if index == 0 { "- " } else { "  " })).collect()
 }
 
+/// Whether a value has parts.
+fn is_nested(value: &Value) -> bool {
+    value.is_array() || value.is_object()
+}
+
 /// Returns the lines of an entry in block style.
 fn entry(key: &str, value: &Value) -> Vec<String> {
     let shown = show(value);
     let lines: Vec<String> = match value {
         // A list of texts that is new begins with a line for each.
         Value::Array(items) if shown.len() > MAX_WIDTH || items.len() == 1 => items.iter().flat_map(item).collect(),
-        Value::Object(members) if shown.len() > MAX_WIDTH || members.values().any(Value::is_array) => {
+        Value::Object(members) if shown.len() > MAX_WIDTH || members.values().any(is_nested) => {
             members.iter().flat_map(|(key, value)| entry(key, value)).collect()
         }
         Value::Array(_) | Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {

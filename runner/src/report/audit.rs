@@ -53,12 +53,13 @@ impl AuditedTest {
 
     /// Returns the claims about the act that notice no fault, unless they were not asked.
     fn idle_claims<'a>(&'a self, case: &'a Case) -> impl Iterator<Item = &'a Claim> {
-        let notices = |claim: usize| {
-            self.counted().any(|tried| matches!(&tried.effect, Effect::Noticed(claims) if claims.contains(&claim)))
+        let notices = |claim: &Claim| {
+            let is_in = |parts: &[Pointer]| parts.iter().any(|part| part.below(&claim.at).is_some());
+            self.counted().any(|tried| matches!(&tried.effect, Effect::Noticed(parts) if is_in(parts)))
         };
         let is_unasked = |claim: &usize| self.audit.as_ref().is_ok_and(|audit| audit.unasked.contains(claim));
         let claims = case.claims.iter().enumerate().filter(|(_, claim)| !claim.is_precondition());
-        claims.filter(move |(index, _)| !is_unasked(index) && !notices(*index)).map(|(_, claim)| claim)
+        claims.filter(move |(index, claim)| !is_unasked(index) && !notices(claim)).map(|(_, claim)| claim)
     }
 }
 
@@ -223,13 +224,13 @@ fn test_as_json(report: &SuiteReport, test: &AuditedTest) -> Value {
         }
     };
     let fault = |(index, tried): (usize, &Tried)| {
-        let (claims, state) = match &tried.effect {
-            Effect::Noticed(claims) => (claims.as_slice(), "noticed"),
+        let (parts, state) = match &tried.effect {
+            Effect::Noticed(parts) => (parts.as_slice(), "noticed"),
             Effect::Survived if test.accepted.contains(&index) => (&[][..], "accepted"),
             Effect::Survived => (&[][..], "survived"),
             Effect::Inert => (&[][..], "inert"),
         };
-        let at: Vec<&str> = claims.iter().map(|claim| case.claims[*claim].at.as_str()).collect();
+        let at: Vec<&str> = parts.iter().map(Pointer::as_str).collect();
         json!({
             "operator": tried.fault.operator, "harm": tried.fault.harm, "state": state,
             "what": report.masked(&tried.fault.what), "sentence": report.masked(&tried.fault.sentence()),

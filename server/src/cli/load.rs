@@ -29,7 +29,7 @@ use speclens_schema::{
     problem::{Code, Problem, Severity},
     script,
     settings::Settings,
-    suite::{Redactions, Suite},
+    suite::{Case, Redactions, Suite},
 };
 
 use crate::{
@@ -61,9 +61,9 @@ pub(crate) struct Loaded {
 #[derive(Debug)]
 pub(super) struct Checker {
     pub(super) path: PathBuf,
-    pub(super) analyzer: Analyzer,
-    pub(super) files: DiskFiles,
-    pub(super) settings: Arc<Settings>,
+    analyzer: Analyzer,
+    files: DiskFiles,
+    settings: Arc<Settings>,
     levels: Levels,
 }
 
@@ -135,18 +135,50 @@ impl Loaded {
         lexical(&self.directory.join(&self.place))
     }
 
+    /// Returns the path and the text of the file with a test.
+    pub(super) fn file_of<'l>(&'l self, case: &'l Case) -> (PathBuf, &'l Document) {
+        match &case.file {
+            Some(file) => (lexical(&self.directory.join(&file.path)), &file.document),
+            None => (self.path(), &self.report.source.document),
+        }
+    }
+
+    /// Returns what finds the problems of one of the task files of the suite; `None` for any other file.
+    pub(super) fn checker_of_part(&self, path: &Path) -> Option<Checker> {
+        let scopes = Scopes::new(Vec::new(), Arc::default()).looking_around();
+        let part = parts_of(&self.found, &scopes).into_iter().find(|part| lexical(&part.path) == path)?;
+        let scope = &part.scope;
+        let files = self.workspace.files(&scope.root, &scope.place).named_by(scope.main.clone()).following();
+        let (settings, levels) = (Arc::clone(&self.checker.settings), self.checker.levels.clone());
+        Some(Checker { analyzer: Analyzer::new(scope.file), path: path.to_owned(), files, settings, levels })
+    }
+
     /// Reads the suite again, with the texts of changed files in place of those on the disk.
     pub(super) fn reread(&mut self, changed: Arc<dyn Buffers>) {
-        let scope = &self.found.scope;
-        if let Some(text) = changed.text(&self.path()) {
-            self.report.source.document = Document::read(&text, scope.file.scalar_rules());
-        }
-        let files = self.workspace.files(&scope.root, &scope.place).named_by(scope.main.clone()).following();
-        self.checker.files = files.over(changed);
+        self.report.source.document = self.document_in(&*changed);
+        self.checker.files = self.files_over(changed);
         let document = &self.report.source.document;
         let analysis = self.checker.analyzer.analyze(document, &self.checker.files, &self.checker.settings);
         self.report.suite = Arc::new(analysis.suite);
         self.report.problems = self.checker.problems(document);
+    }
+
+    /// Returns the suite as it would be with the texts of changed files in place of those on the disk.
+    pub(super) fn suite_with(&self, changed: Arc<dyn Buffers>) -> Suite {
+        let document = self.document_in(&*changed);
+        self.checker.analyzer.analyze(&document, &self.files_over(changed), &self.checker.settings).suite
+    }
+
+    /// Returns the text of the suite. It is read anew, because what is kept of a document depends on other files as well.
+    fn document_in(&self, changed: &dyn Buffers) -> Document {
+        let text = changed.text(&self.path()).unwrap_or_else(|| String::from(self.report.source.document.text()));
+        Document::read(&text, self.found.scope.file.scalar_rules())
+    }
+
+    fn files_over(&self, changed: Arc<dyn Buffers>) -> DiskFiles {
+        let scope = &self.found.scope;
+        let files = self.workspace.files(&scope.root, &scope.place).named_by(scope.main.clone()).following();
+        files.over(changed)
     }
 
     fn problems_of(&self, part: &DiscoveredFile, levels: &Levels) -> Option<FileReport> {

@@ -1,17 +1,21 @@
 //! `speclens write`: writes assertions for a test from its recorded runs.
 
-use std::{fmt::Write, path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::{anyhow, bail, ensure};
-use speclens_runner::{event::CaseResult, report::plain};
+use speclens_runner::{event::CaseResult, files::Buffers};
 use speclens_schema::{
     audit::Tally,
+    document::Document,
     evidence::Evidence,
     fixing,
     suite::Case,
     verdict::Status,
     words::{nearest, plural},
-    write::{Surroundings, Written, write},
+    write::{Written, write},
 };
 
 use super::{
@@ -47,26 +51,47 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let (loaded, index) = find(suites, &args.test)?;
     let suite = Arc::clone(&loaded.report.suite);
     let case = &suite.cases[index];
-    if let Some(file) = &case.file {
-        bail!("the test is in `{}`; name that file with `--path`", file.path);
-    }
     let (result, loaded) = audit::recorded(loaded, [index].into(), None)?;
     let Some(outcome) = result.cases.iter().find(|outcome| outcome.case == index) else {
         bail!("`{}` has no result", args.test);
     };
-    let written = written(&loaded, case, &attempts(outcome)?)
+    let (path, document) = loaded.file_of(case);
+    let part = case.file.as_ref().and_then(|_| loaded.checker_of_part(&path));
+    let checker = part.as_ref().unwrap_or(&loaded.checker);
+    let look = |document: &Document| {
+        let changed = Changed { path: path.clone(), text: String::from(document.text()) };
+        let mut cases = loaded.suite_with(Arc::new(changed)).cases.into_iter();
+        let is_same = |other: &Arc<Case>| other.name == case.name && other.at == case.at;
+        (cases.find(is_same), checker.problems(document))
+    };
+    let secrets = &loaded.report.source.secrets;
+    let written = write(document, case, suite.dialect, &attempts(outcome)?, secrets, &look)
         .map_err(|reason| anyhow!("nothing to write for `{}`: {reason}", args.test))?;
-    let source = &loaded.report.source;
-    let before = String::from(source.document.text());
-    let diff = fixing::unified(&source.path, &before, &written.text);
-    let mut text = source.secrets.mask(&diff);
-    let _ = write!(text, "{}", numbers(&written));
-    output::print(&text)?;
+    let (shown, before) = (load::shown(&path), String::from(document.text()));
+    output::print(&secrets.mask(&fixing::unified(&shown, &before, &written.text)))?;
+    output::note(&numbers(&written));
     if !args.diff {
-        fix::rewrite(&loaded.checker.path, &before, &written.text)
-            .map_err(|error| error.context(format!("`{}` was not changed", source.path)))?;
+        fix::rewrite(&path, &before, &written.text)
+            .map_err(|error| error.context(format!("`{shown}` was not changed")))?;
     }
     Ok(PASSED)
+}
+
+/// The text of a file as it would be.
+#[derive(Debug)]
+struct Changed {
+    path: PathBuf,
+    text: String,
+}
+
+impl Buffers for Changed {
+    fn text(&self, path: &Path) -> Option<String> {
+        (path == self.path).then(|| self.text.clone())
+    }
+
+    fn below(&self, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// Returns the suite with a test, and its index there.
@@ -101,24 +126,9 @@ fn attempts(outcome: &CaseResult) -> anyhow::Result<Vec<Arc<Evidence>>> {
     Ok(passed.filter_map(|run| run.evidence.get()).collect())
 }
 
-fn written(loaded: &Loaded, case: &Case, attempts: &[Arc<Evidence>]) -> Result<Written, String> {
-    let checker = &loaded.checker;
-    let surroundings = Surroundings {
-        analyzer: &checker.analyzer,
-        files: &checker.files,
-        settings: &checker.settings,
-        secrets: &loaded.report.source.secrets,
-    };
-    write(&loaded.report.source.document, case, attempts, surroundings)
-}
-
 fn numbers(written: &Written) -> String {
     let count = plural(written.added.len(), "assertion");
     let Tally { noticed: before, .. } = written.before;
     let after = written.after;
-    plain::line(&format!(
-        "{count} added: {} of {} noticed, before {before}",
-        after.noticed,
-        plural(after.tried(), "fault")
-    )) + "\n"
+    format!("{count} added: {} of {} noticed, before {before}", after.noticed, plural(after.tried(), "fault"))
 }

@@ -9,7 +9,7 @@ use std::{
 use speclens_runner::{
     clock::Clock,
     event::{RunResult, SuiteResult},
-    files::{Buffers, lexical},
+    files::Buffers,
     report::plain,
     run::{Mode, Options},
 };
@@ -178,15 +178,5 @@ impl Accepted {
             0 => "nothing to accept".to_owned(),
             values => format!("{verb} {} in {files}", plural(values, "value")),
         });
-    }
-}
-
-impl Loaded {
-    /// Returns the path and the text of the file with a test.
-    fn file_of<'l>(&'l self, case: &'l Case) -> (PathBuf, &'l Document) {
-        match &case.file {
-            Some(file) => (lexical(&self.directory.join(&file.path)), &file.document),
-            None => (self.path(), &self.report.source.document),
-        }
     }
 }
