@@ -34,7 +34,9 @@ fn check(expect: &str, expected: Expect) {
 #[test]
 fn what_is_the_same_in_the_next_run_is_written_as_a_block() {
     let expect = "    expect:\n      output:\n        contains:\n        - refunded\n";
-    check(expect, expect![[r#"
+    check(
+        expect,
+        expect![[r#"
             expect:
               output:
                 contains:
@@ -49,22 +51,28 @@ fn what_is_the_same_in_the_next_run_is_written_as_a_block() {
                 exactMatch: true
                 matchArgs: false
         note: 3 assertions added: 13 of 15 faults noticed, before 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn what_is_the_same_in_the_next_run_is_written_in_braces() {
     let expect = "    expect: {output: {contains: [refunded]}} # short\n";
-    check(expect, expect![[r#"
+    check(
+        expect,
+        expect![[r#"
             expect: {output: {contains: [refunded]}, toolCalls: [{ tool: lookup, argsMatch: { order: "7" } }, { tool: refund, argsMatch: { order: "7", usd: 5 } }], trajectory: { reference: [{ tool: lookup }, { tool: refund }], exactMatch: true, matchArgs: false }} # short
         note: 3 assertions added: 13 of 15 faults noticed, before 2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn test_without_expectations_gets_the_first_ones() {
     let expect = "    expect: {}\n";
-    check(expect, expect![[r#"
+    check(
+        expect,
+        expect![[r#"
             expect:
               output:
                 contains:
@@ -79,7 +87,8 @@ fn test_without_expectations_gets_the_first_ones() {
                 exactMatch: true
                 matchArgs: false
         note: 4 assertions added: 13 of 15 faults noticed, before 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -103,7 +112,8 @@ fn what_differs_between_models_is_not_written() {
         +        max: 1
         +    - run_count: { pattern: ".", max: 2 }
         note: 3 assertions added: 11 of 17 faults noticed, before 4
-    "#]].assert_eq(&format!("{}{}", done.stdout, done.stderr));
+    "#]]
+    .assert_eq(&format!("{}{}", done.stdout, done.stderr));
     assert_eq!(place.run(&["run", "--recorded"]).code, Some(0));
 }
 

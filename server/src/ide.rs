@@ -4,6 +4,7 @@
 pub(crate) mod accept;
 pub(crate) mod actions;
 pub(crate) mod agents;
+mod audit;
 pub(crate) mod completion;
 pub(crate) mod cross_file_names;
 pub(crate) mod environment_hover;
@@ -35,6 +36,7 @@ mod names;
 mod pattern_words;
 mod snippet;
 mod walk;
+pub(crate) mod write;
 mod written;
 
 #[cfg(test)]

@@ -121,3 +121,47 @@ fn attempts_that_differ_are_shown_one_by_one() {
     let [(9, label)] = found.as_slice() else { panic!("{found:?}") };
     assert!(label.starts_with("✓✗✓ "), "{label}");
 }
+
+/// A suite whose assertion notices little of what its command does.
+const LOOSE: &str = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: one\n    command: echo '{\"kindlm\":\"tool_call\",\"name\":\"refund\",\"arguments\":{\"order\":\"7\"}}'; echo done; echo x >> runs\n    expect:\n      output:\n        contains:\n          - done\n";
+
+#[test]
+fn faults_that_nothing_notices_are_counted_and_assertions_are_written() {
+    let resolving = json!({ "textDocument": { "codeAction": { "resolveSupport": { "properties": ["edit"] } } } });
+    for (abilities, style) in [
+        (json!({}), str::to_owned as fn(&str) -> String),
+        (resolving, |text: &str| text.replace('\n', "\r\n")),
+        (json!({}), |text: &str| text.replace("\n          - done", "\n        - done")),
+    ] {
+        let suite = style(LOOSE);
+        let mut client = Client::spawn(&[("kindlm.yaml", &suite)]);
+        client.initialize(abilities, json!({ "trusted": true }));
+        let mut text = client.open("kindlm.yaml");
+        run(&mut client, "one");
+        let audited = "audit: 2 of 9 faults noticed";
+        lenses_until(&mut client, "the audit", |titles| titles.iter().any(|title| title == audited));
+        let argument = json!([{ "uri": client.uri("kindlm.yaml"), "test": "one" }]);
+        let transcript = client.execute("speclens.showTranscript", argument);
+        assert!(transcript.to_string().contains("- the call of `refund` is repeated"), "{transcript}");
+
+        let place = json!({ "line": 4, "character": 12 });
+        let actions = client.actions("kindlm.yaml", &json!({ "start": place, "end": place }), Some("refactor"));
+        let [action] = &actions[..] else { panic!("{actions:?}") };
+        assert_eq!(action["title"], "Write assertions for `one` from its recorded run");
+        let action = match action["edit"].is_null() {
+            true => client.request("codeAction/resolve", action.clone())["result"].clone(),
+            false => action.clone(),
+        };
+        let changes = action["edit"].to_string();
+        assert!(changes.contains("trajectory") && changes.contains("exactMatch: true"), "{changes}");
+        let end = if suite.contains('\r') { "\r\n" } else { "\n" };
+        let added = format!(
+            "- done{end}      trajectory:{end}        reference:{end}          - tool: refund{end}            args: {{ order: \"7\" }}{end}        exactMatch: true"
+        );
+        client.replace("kindlm.yaml", &mut text, "- done", &added, 2);
+        lenses_until(&mut client, "no fault is left", |titles| titles.iter().all(|title| !title.starts_with("audit")));
+        let actions = client.actions("kindlm.yaml", &json!({ "start": place, "end": place }), Some("refactor"));
+        assert!(actions.is_empty(), "{actions:?}");
+        assert_eq!(std::fs::read_to_string(client.path("runs")).unwrap(), "x\n", "it ran once");
+    }
+}

@@ -17,6 +17,7 @@ use speclens_schema::{
 };
 
 use super::{
+    audit::Audited,
     outcome::{CaseOutcome, CaseState, KnownState},
     run_problems::{self, RunProblem},
     runnable::BrokenTests,
@@ -24,6 +25,9 @@ use super::{
 
 /// Maximum number of attempts whose evidence is read while the author types.
 const MAX_ATTEMPTS: usize = 10;
+
+/// Maximum number of tests of a file that are audited for its lenses.
+const MAX_AUDITED: usize = 50;
 
 /// The last known results of a suite.
 #[derive(Debug, Default)]
@@ -72,6 +76,17 @@ impl Latest {
             known.from.take_if(|from| gone.contains(from));
         }
         known
+    }
+
+    /// Returns the titles of audits with faults that no assertion notices, by the name of the test.
+    pub(crate) fn audits(&self) -> HashMap<&str, String> {
+        let Some(suite) = &self.suite else { return HashMap::new() };
+        let audit = |(case, outcome): (&'_ Arc<Case>, &'_ Arc<CaseOutcome>)| {
+            outcome.audited(case, suite.dialect).and_then(Audited::title)
+        };
+        let titled =
+            self.own().take(MAX_AUDITED).filter_map(|(case, outcome)| Some((&*case.name, audit((case, outcome))?)));
+        titled.collect()
     }
 
     pub(crate) fn has_transcript(&self, test: &str) -> bool {

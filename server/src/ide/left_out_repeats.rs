@@ -82,6 +82,11 @@ impl CaseOutcome {
             let result = AttemptRef { suite, case, subject: &spare.subject, repeat: spare.repeat }.left_out();
             JudgedAttempt { result, ending: Vec::new() }
         }));
-        CaseOutcome { known: KnownState { state, subjects, ..self.known.clone() }, attempts, stale: self.stale.clone() }
+        CaseOutcome {
+            known: KnownState { state, subjects, ..self.known.clone() },
+            attempts,
+            stale: self.stale.clone(),
+            audit: self.audit.clone(),
+        }
     }
 }

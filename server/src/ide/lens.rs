@@ -103,11 +103,13 @@ pub(crate) struct LensContext<'a> {
     pub has_choice: bool,
 }
 
-/// Returns the lenses of a document: those of the file, and those of its tests. `known` has the states of tests by name.
+/// Returns the lenses of a document: those of the file, and those of its tests. `known` has the states of tests by name,
+/// `audit` the titles of their audits.
 pub(crate) fn lenses<'a>(
     document: &Document,
     context: LensContext<'_>,
     known: impl Fn(&str) -> Option<&'a KnownState>,
+    audit: impl Fn(&str) -> Option<&'a String>,
 ) -> Vec<Lens> {
     let tests = written_cases(context.looks.file, document);
     let obstacles = NotRunnableReasons::new(tests.iter().map(|test| &*test.name), context.looks);
@@ -134,6 +136,11 @@ pub(crate) fn lenses<'a>(
             None => counts.add(known.map_or(Counted::NotRun, |known| Counted::of(&known.state))),
         }
         of_tests.extend(of_test(test, obstacle, known, context.has_choice));
+        if let Some(audit) = audit(&test.name).filter(|_| obstacle.is_none() && !is_running) {
+            let (title, test) = (audit.clone(), Some(test.name.to_string()));
+            let range = of_tests.last().map_or(0..0, |lens| lens.range.clone());
+            of_tests.push(Lens { range, title, command: LensCommand::ShowTranscript, test });
+        }
     }
     let mut lenses = of_file(document, context, &counts);
     lenses.extend(of_tests);

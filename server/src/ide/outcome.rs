@@ -1,5 +1,7 @@
 //! The outcome of a test: its attempts, judged by its current claims, and the resulting state.
 
+use std::sync::OnceLock;
+
 use speclens_runner::event::{Absence, AbsenceKind, Origin, RunResult};
 use speclens_schema::{
     document::Document,
@@ -9,6 +11,7 @@ use speclens_schema::{
     verdict::Status,
 };
 
+use super::audit::Audited;
 use super::run_problems::{self, RunProblem};
 
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(crate) struct CaseOutcome {
     pub attempts: Vec<JudgedAttempt>,
     /// The reason why a recording is stale; `None` if none is.
     pub stale: Option<String>,
+    /// The audit of the first passing attempt, once it was asked for.
+    pub audit: OnceLock<Option<Audited>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +68,7 @@ impl CaseOutcome {
             can_ask: attempts.iter().any(|attempt| can_ask(case, &attempt.result)),
             is_present: attempts.iter().any(|attempt| attempt.result.origin == Origin::Present),
         };
-        CaseOutcome { known, attempts, stale: stale.map(|absence| absence.message) }
+        CaseOutcome { known, attempts, stale: stale.map(|absence| absence.message), audit: OnceLock::new() }
     }
 
     /// Returns the attempts if they are the final result of the case: none while it runs, or after a run was cancelled.

@@ -55,7 +55,7 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
     let Some(latest) = latest.filter(|latest| latest.suite.is_some()) else {
         return (format!("`{test}` has not been run yet"), Language::Text);
     };
-    let Some((_, outcome)) = latest.all().find(|(case, _)| case.name == test) else {
+    let Some((case, outcome)) = latest.all().find(|(case, _)| case.name == test) else {
         return (format!("this file has no test `{test}`"), Language::Text);
     };
     let attempts: Vec<&RunResult> = outcome.attempts.iter().map(|attempt| &attempt.result).collect();
@@ -81,6 +81,9 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
             texts.collect::<Vec<_>>().join("\n")
         }
     };
+    if let Some(audited) = latest.suite.as_ref().and_then(|suite| outcome.audited(case, suite.dialect)) {
+        text.push_str(&audited.section(language));
+    }
     if outcome.known.state == CaseState::Cancelled {
         text.insert_str(0, "the last run was cancelled; this is the one before it\n\n");
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use speclens_runner::files::Buffers as _;
 use speclens_schema::{
     analysis::Problems,
-    document::Lines,
+    document::{Document, Lines},
     problem::{Code, Edit},
     suite::ActionKind,
 };
@@ -31,6 +31,7 @@ use crate::{
         actions::{self, QuickFix, Scope},
         ignore,
         lens::{self, LensCommand},
+        write,
     },
     workspace::SETTINGS_FILE,
 };
@@ -59,10 +60,47 @@ pub(super) fn actions(snapshot: &Snapshot, params: &CodeActionParams) -> Vec<Cod
             actions.extend(of_file(snapshot, &problems));
         }
     }
+    if wanted("refactor.rewrite") && is_asked_for(params) {
+        actions.extend(writing(snapshot, params));
+    }
     if wanted("source.speclens.run") {
         actions.extend(run_actions(snapshot, params));
     }
     actions
+}
+
+/// Returns the action that writes assertions for the test around a place.
+fn writing(snapshot: &Snapshot, params: &CodeActionParams) -> Option<CodeActionResponse> {
+    let offset = snapshot.offset(params.range.start);
+    let test = lens::test_at(snapshot.place.file, &snapshot.document, offset)?.name.to_string();
+    let latest = snapshot.latest.as_deref()?;
+    if !write::can_write(&snapshot.document, latest, &test) {
+        return None;
+    }
+    let title = format!("Write assertions for `{test}` from its recorded run");
+    let mut action = CodeAction { title, kind: Some(CodeActionKind::RefactorRewrite), ..CodeAction::default() };
+    if snapshot.abilities.resolves_edits {
+        action.data = serde_json::to_value(Data::of(snapshot, Wanted::Assertions { test })).ok();
+    } else if is_affordable(snapshot, params) {
+        action.edit = Some(written(snapshot, &test)?);
+    } else {
+        return None;
+    }
+    Some(CodeActionResponse::CodeAction(action))
+}
+
+fn written(snapshot: &Snapshot, test: &str) -> Option<WorkspaceEdit> {
+    let workspace = snapshot.workspace();
+    let latest = snapshot.latest.as_deref()?;
+    let (_, case) = latest.own().map(|(case, _)| (&case.name, case)).find(|(name, _)| **name == test)?;
+    let look = |document: &Document| {
+        let problems = snapshot.problems_of(document, &workspace).to_vec(document);
+        let suite = snapshot.analyzer.suite(document, snapshot.place.files.as_ref(), &workspace.settings, &problems);
+        (suite.cases.into_iter().find(|other| other.at == case.at && other.name == case.name), problems)
+    };
+    let secrets = latest.suite.as_ref().map(|suite| workspace.secrets_of(suite))?;
+    let edits = write::edits(&snapshot.document, latest, test, &secrets, &look)?;
+    Some(edits::in_document(snapshot, &edits))
 }
 
 fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams, problems: &Problems) -> Vec<CodeActionResponse> {
@@ -155,8 +193,22 @@ pub(super) const FIX_ALL: &str = "source.fixAll.speclens";
 struct Data {
     uri: String,
     version: i32,
-    /// The kind of problem; `None` for all safe fixes.
-    code: Option<String>,
+    wanted: Wanted,
+}
+
+/// What an action without an edit changes.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Wanted {
+    SafeFixes,
+    FixesOf { code: String },
+    Assertions { test: String },
+}
+
+impl Data {
+    fn of(snapshot: &Snapshot, wanted: Wanted) -> Data {
+        Data { uri: snapshot.uri.0.clone(), version: snapshot.version, wanted }
+    }
 }
 
 /// Whether the client requests actions for the whole file: it names them, or the user opened the menu.
@@ -197,12 +249,11 @@ fn of_file(snapshot: &Snapshot, problems: &Problems) -> Option<CodeActionRespons
 fn fix_all(snapshot: &Snapshot, scope: Scope, title: String, kind: CodeActionKind) -> CodeActionResponse {
     let mut action = CodeAction { title, kind: Some(kind), ..CodeAction::default() };
     if snapshot.abilities.resolves_edits {
-        let code = match scope {
-            Scope::Kind(code) => Some(code.as_str().to_owned()),
-            Scope::Safe => None,
+        let wanted = match scope {
+            Scope::Kind(code) => Wanted::FixesOf { code: code.as_str().to_owned() },
+            Scope::Safe => Wanted::SafeFixes,
         };
-        let data = Data { uri: snapshot.uri.0.clone(), version: snapshot.version, code };
-        action.data = serde_json::to_value(data).ok();
+        action.data = serde_json::to_value(Data::of(snapshot, wanted)).ok();
     } else {
         action.edit = Some(edit(snapshot, scope));
     }
@@ -228,11 +279,11 @@ pub(super) fn document_of(action: &CodeAction) -> Option<Uri> {
 /// Returns the action with its edit; `None` if the text has changed since the action was created.
 pub(super) fn resolve(snapshot: &Snapshot, mut action: CodeAction) -> Option<CodeAction> {
     let data = data_of(&action).filter(|data| data.version == snapshot.version)?;
-    let scope = match &data.code {
-        Some(code) => Scope::Kind(Code::parse(code)?),
-        None => Scope::Safe,
-    };
-    action.edit = Some(edit(snapshot, scope));
+    action.edit = Some(match &data.wanted {
+        Wanted::FixesOf { code } => edit(snapshot, Scope::Kind(Code::parse(code)?)),
+        Wanted::SafeFixes => edit(snapshot, Scope::Safe),
+        Wanted::Assertions { test } => written(snapshot, test)?,
+    });
     Some(action)
 }
 

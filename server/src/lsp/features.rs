@@ -64,7 +64,9 @@ pub(super) fn lenses(snapshot: &Snapshot) -> Vec<CodeLens> {
         command: Some(commands::of_lens(lens.title, lens.command, lens.test, &snapshot.uri)),
         data: None,
     };
-    lens::lenses(&snapshot.document, context, |name| known.get(name)).into_iter().map(word).collect()
+    let audits = latest.map(Latest::audits).unwrap_or_default();
+    let found = lens::lenses(&snapshot.document, context, |name| known.get(name), |name| audits.get(name));
+    found.into_iter().map(word).collect()
 }
 
 fn relative_path(from: Option<&Path>, to: &Path) -> String {

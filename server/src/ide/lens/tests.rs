@@ -16,7 +16,7 @@ fn context(broken: &BrokenTests) -> LensContext<'_> {
 }
 
 fn titles(document: &Document, context: LensContext<'_>) -> Vec<String> {
-    let found = lenses(document, context, |_| None);
+    let found = lenses(document, context, |_| None, |_| None);
     found
         .into_iter()
         .map(|lens| format!("{}: {}", document.text().byte_to_line(lens.range.start) + 1, lens.title))
@@ -98,7 +98,7 @@ fn check(text: &str, states: &[(&str, CaseState)], broken: &[&str], expected: Ex
     });
     let known: HashMap<&str, KnownState> = known.collect();
     let broken = BrokenTests::These(broken.iter().map(|name| (*name).to_owned()).collect());
-    let lines: Vec<String> = lenses(&document, context(&broken), |name| known.get(name))
+    let lines: Vec<String> = lenses(&document, context(&broken), |name| known.get(name), |_| None)
         .into_iter()
         .map(|lens| format!("{}: {}\n", document.text().byte_to_line(lens.range.start) + 1, lens.title))
         .collect();

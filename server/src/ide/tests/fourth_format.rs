@@ -216,7 +216,7 @@ fn file_of_a_new_format_is_checked_by_its_schema_and_its_rules() {
 #[test]
 fn words_of_a_new_format_are_checked_by_what_its_schema_says_of_them() {
     check_problems(
-        "checks:\n- title: a\n  run: x\n  matches: (a\n  input: nope.txt\n- title: b\n  run: y\n  matches: '[ERROR] x'\n  input: ../c\n  least: 3\n  most: 2\n",
+        "checks:\n- title: a\n  run: x\n  matches: (a\n  input: nope.txt\n- title: b\n  run: y\n  says: x\n  matches: '[ERROR] x'\n  input: ../c\n  least: 3\n  most: 2\n",
         &expect![[r"
             invalid-pattern at /checks/0/matches: not a valid regular expression: unclosed `(`; escape it, `\(`, if you mean the character itself
             missing-file at /checks/0/input: `nope.txt` does not exist; correct the path, or create the file
@@ -230,7 +230,7 @@ fn words_of_a_new_format_are_checked_by_what_its_schema_says_of_them() {
 #[test]
 fn names_of_a_new_format_are_checked_across_items() {
     check_problems(
-        "checks:\n- title: greets\n  run: x\n  after: leaves\n- title: greets\n  run: y\n  after: gree\n- title: leaves\n  run: z\n",
+        "checks:\n- title: greets\n  run: x\n  says: x\n  after: leaves\n- title: greets\n  run: y\n  after: gree\n- title: leaves\n  run: z\n  says: x\n",
         &expect![[r"
             duplicate-name at /checks/1/title: duplicate check title `greets`; give it a different name
             unknown-reference at /checks/1/after: unknown check `gree`; change it to `greets`

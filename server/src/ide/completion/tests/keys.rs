@@ -146,7 +146,7 @@ fn nothing_is_offered_in_prose() {
 fn settings_are_completed() {
     check_labels(
         "//- /speclens.yaml\n$0\n",
-        expect!["severity compat inputs env thresholds recordings limits providers models judge prices clawspec"],
+        expect!["severity compat inputs env thresholds audit recordings limits providers models judge prices clawspec"],
     );
     check(
         "//- /speclens.yaml\nseverity:\n  unused: $0\n",
