@@ -102,6 +102,26 @@ fn tests_that_did_not_pass_are_not_audited() {
 }
 
 #[test]
+fn tests_that_pass_on_the_run_of_another_one_are_named() {
+    let test = |name: &str, command: &str, expect: &str| {
+        format!("  - name: {name}\n    command: {command}\n    expect: {{output: {{contains: [{expect}]}}}}\n")
+    };
+    let head = "kindlm: 1\nproject: demo\nsuite: {name: demo}\ntests:\n";
+    let tests = [
+        test("refund", "echo done refund", "done"),
+        test("cancel", "echo done cancel", "done cancel"),
+        test("again", "echo done refund", "refund"),
+    ];
+    let place = Place::with(&format!("{head}{}", tests.concat()));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let report = place.run(&["audit", "--format", "json"]).json();
+    let tests = report["suites"][0]["tests"].as_array().unwrap();
+    let alike: Vec<&Value> = tests.iter().map(|test| &test["passes_on"]).collect();
+    assert_eq!(alike, [&serde_json::json!(["cancel"]), &serde_json::json!([]), &serde_json::json!([])]);
+    assert!(place.run(&["audit"]).stdout.contains("also passes on the recorded run of `cancel`"));
+}
+
+#[test]
 fn damaged_recording_is_not_audited() {
     let place = recorded(CALLED);
     let path = place.recordings().remove(0);
@@ -201,12 +221,14 @@ fn examples_are_audited() {
             1 assertion would have to ask a model or run a command, and did not
         hello/kindlm.yaml
           ✓ says-hello: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
+            also passes on the recorded run of `greets-by-name`
           ✓ greets-by-name: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
           ✓ reports-what-went-wrong: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
             notices nothing: `expect.latency` (line 33)
           - not-ready-yet: not audited, it is skipped
         order-status/kindlm.yaml
           ✓ prints-json: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
+            also passes on the recorded run of `reports-json-next-to-text`
           ✓ reports-json-next-to-text: 2 of 2 faults noticed (100 %, 95 % interval 34 % to 100 %)
         refunds/kindlm.yaml
           ✗ refunds-a-late-order: 11 of 16 faults noticed (69 %, 95 % interval 44 % to 86 %)

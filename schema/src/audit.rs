@@ -85,6 +85,15 @@ pub fn audit(case: &Case, dialect: Dialect, evidence: &Evidence, secrets: &Secre
     Some(Audit { tried, unasked })
 }
 
+/// Whether every claim of a test about the act also holds for the evidence of another act, so that the test cannot tell the
+/// two apart.
+pub fn passes_on(case: &Case, evidence: &Evidence, secrets: &Secrets) -> bool {
+    let judged = judge::judge(case, evidence, secrets);
+    let of_act = judged.iter().filter(|it| !case.claims[it.claim].is_precondition());
+    let statuses: Vec<Status> = of_act.map(|it| it.verdict.outcome.status()).collect();
+    statuses.contains(&Status::Pass) && statuses.iter().all(|status| matches!(status, Status::Pass | Status::Warn))
+}
+
 impl Fault {
     /// Returns the report that no claim notices the fault, at a place.
     pub fn problem(&self, at: Pointer, range: Range<usize>) -> Problem {

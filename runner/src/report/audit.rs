@@ -17,6 +17,9 @@ use super::{
     plain::{self, BOLD, DIM, GREEN, RED, YELLOW},
 };
 
+/// Maximum number of tests to name in a line.
+const MAX_NAMES: usize = 5;
+
 /// A test that was audited.
 #[derive(Debug)]
 pub struct AuditedTest {
@@ -28,6 +31,8 @@ pub struct AuditedTest {
     pub audit: Result<Audit, String>,
     /// Indices of the survivors in the audit that the user accepts.
     pub accepted: BTreeSet<usize>,
+    /// Other tests, which do something else, on whose recorded runs it also passes.
+    pub passes_on: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -162,6 +167,13 @@ fn of_test(text: &mut String, report: &SuiteReport, test: &AuditedTest) {
     if !idle.is_empty() {
         let _ = writeln!(text, "    {DIM}notices nothing: {}{DIM:#}", idle.join(", "));
     }
+    if !test.passes_on.is_empty() {
+        let names: Vec<String> = test.passes_on.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+        let more = test.passes_on.len() - names.len();
+        let more = if more > 0 { format!(" and {}", plural(more, "other test")) } else { String::new() };
+        let names = plain::line(&report.masked(&names.join(", ")));
+        let _ = writeln!(text, "    {YELLOW}also passes{YELLOW:#} on the recorded run of {names}{more}");
+    }
     let mut rest = Vec::new();
     rest.extend((!audit.unasked.is_empty()).then(|| {
         let count = plural(audit.unasked.len(), "assertion");
@@ -239,6 +251,7 @@ fn test_as_json(report: &SuiteReport, test: &AuditedTest) -> Value {
     };
     value["figures"] = figures(test.tally());
     value["faults"] = audit.tried.iter().enumerate().map(fault).collect();
+    value["passes_on"] = test.passes_on.iter().map(|name| report.masked(name)).collect();
     value["unasked"] = json!(audit.unasked.len());
     value
 }

@@ -22,8 +22,11 @@ use speclens_runner::{
     write::{self, Readers},
 };
 use speclens_schema::{
-    audit::{Effect, Tried, audit as audited},
-    suite::Case,
+    audit::{Effect, Tried, audit as audited, passes_on},
+    evidence::Evidence,
+    files::Inputs,
+    mask::Secrets,
+    suite::{Case, Suite},
     verdict::Status,
     words::plural,
 };
@@ -178,9 +181,27 @@ fn audit_of(
         let is_accepted =
             |tried: &Tried| tried.effect == Effect::Survived && known.contains(&Accepted::of(&report, case, tried));
         let accepted = tried.filter(|(_, tried)| is_accepted(tried)).map(|(index, _)| index).collect();
-        tests.push(AuditedTest { case: outcome.case, subject, audit, accepted });
+        tests.push(AuditedTest { case: outcome.case, subject, audit, accepted, passes_on: Vec::new() });
     }
+    find_alike(suite, &result, secrets, &mut tests);
     Ok(AuditReport { report, tests })
+}
+
+/// Maximum number of other tests on whose runs a test is tried.
+const MAX_OTHERS: usize = 50;
+
+/// Finds the tests that also pass on the recorded run of another one.
+fn find_alike(suite: &Suite, result: &SuiteResult, secrets: &Secrets, tests: &mut [AuditedTest]) {
+    let evidence = |outcome: &CaseResult| Some((outcome.case, passing(outcome).ok()?.evidence.get()?));
+    let recorded: Vec<(usize, Arc<Evidence>)> = result.cases.iter().filter_map(evidence).take(MAX_OTHERS).collect();
+    for test in tests.iter_mut().filter(|test| test.audit.is_ok()) {
+        let case = &suite.cases[test.case];
+        let key = |case: &Case| Some(case.action.key(suite.dialect, case.action.subjects().first()?, &Inputs::new()));
+        let is_other = |other: &Case| other.action.kind() == case.action.kind() && key(other) != key(case);
+        let others = recorded.iter().filter(|(other, _)| is_other(&suite.cases[*other]));
+        let alike = others.filter(|(_, evidence)| passes_on(case, evidence, secrets));
+        test.passes_on = alike.map(|(other, _)| suite.cases[*other].name.clone()).collect();
+    }
 }
 
 /// Returns the first attempt that passed, or the reason why there is none.
