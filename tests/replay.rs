@@ -47,6 +47,93 @@ fn a_changed_act_makes_the_recording_stale() {
 }
 
 #[test]
+fn strict_replay_fails_and_names_what_changed() {
+    let expect = "{output: {contains: [hello]}}";
+    let place = Place::with(&suite("sh say.sh", expect));
+    place.write("say.sh", "echo hello\n");
+    let strict = ["run", "--recorded", "--strict"];
+    let done = place.run(&strict);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.stdout.contains("`only`: no recording; run the test first"), "{done:?}");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(place.run(&strict).code, Some(0));
+    place.write("say.sh", "echo bye\n");
+    let sentence = "stale: file `say.sh` has changed since the test was recorded; run the test again";
+    for kind in ["human", "json", "junit", "sarif", "github", "compliance"] {
+        let done = place.run(&[&strict[..], &["--report", kind]].concat());
+        assert_eq!(done.code, Some(1), "{done:?}");
+        // The report about compliance has results without reasons.
+        assert!(kind == "compliance" || (done.stdout.contains(sentence) && done.stdout.contains("only")), "{done:?}");
+    }
+    let report = place.run(&[&strict[..], &["--report", "json"]].concat()).json();
+    assert_eq!((&run_of(&report)["status"], &run_of(&report)["error"]["kind"]), (&"fail".into(), &"stale".into()));
+    let sarif = place.run(&[&strict[..], &["--report", "sarif"]].concat()).json();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert!(results.iter().any(|one| one["ruleId"] == "stale" && one["level"] == "error"), "{sarif}");
+    assert!(place.run(&[&strict[..], &["--report", "github"]].concat()).stdout.contains("::error"));
+    assert!(place.run(&[&strict[..], &["--report", "junit"]].concat()).stdout.contains("<failure"));
+    // Nothing ran.
+    assert_eq!(place.run(&["run", "--recorded"]).code, Some(3));
+    for (arguments, words) in [
+        (&["run", "--strict"][..], "--recorded"),
+        (&["run", "--recorded", "--strict", "--ask"], "--ask"),
+        (&["run", "--recorded", "--strict", "--accept"], "--accept"),
+    ] {
+        let done = place.run(arguments);
+        assert_eq!(done.code, Some(2), "{done:?}");
+        assert!(done.stderr.contains(words), "{done:?}");
+    }
+}
+
+#[test]
+fn strict_replay_compares_with_the_nearest_recording() {
+    let expect = "{output: {contains: [hello]}}";
+    let one = suite("echo hello", expect);
+    let place = Place::with(&one);
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let message = |suite: String| {
+        place.write("kindlm.yaml", suite);
+        let (code, report) = place.report(&["--recorded", "--strict"]);
+        assert_eq!(code, Some(1), "{report}");
+        let attempts = report["suites"][0]["cases"][0]["runs"].as_array().unwrap();
+        let failed = attempts.iter().find(|attempt| attempt["status"] == "fail").unwrap();
+        failed["error"]["message"].as_str().unwrap().to_owned()
+    };
+    let renamed = one.replace("name: only", "name: first").replace("echo hello", "echo hello; true");
+    let nearest =
+        "no recording; run the test first; the nearest recording is of `only`, and the command has changed since";
+    assert_eq!(message(renamed.clone()), nearest);
+    let repeated = one.replace("    expect", "    repeat: 2\n    expect");
+    assert_eq!(message(repeated), "no recording; run the test first; the nearest recording is of attempt 1");
+    // The recordings of other tests say nothing about this one.
+    let both = format!("{renamed}  - {{name: only, command: \"echo hello\", expect: {expect}}}\n");
+    assert_eq!(message(both), "no recording; run the test first");
+    // A damaged recording, and one of another version.
+    let file = &place.recordings()[0];
+    let text = fs::read_to_string(file).unwrap();
+    fs::write(file, &text[..text.len() / 2]).unwrap();
+    assert_eq!(message(one.clone()), "the recording is damaged; run the test again");
+    fs::write(file, text.replace("\"speclens_recording\":4", "\"speclens_recording\":5")).unwrap();
+    assert_eq!(message(one), "another version of speclens made the recording; run the test again");
+}
+
+#[test]
+fn strict_replay_fails_without_a_recording_even_if_gates_excuse_failures() {
+    let gated = |command: &str| {
+        suite("echo hello", "{output: {contains: [hello]}}")
+            + &format!("  - {{name: other, command: {command:?}, expect: {{output: {{contains: [hi]}}}}}}\n")
+            + "gates: {passRateMin: 0.5}\n"
+    };
+    let place = Place::with(&gated("echo no"));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(place.run(&["run", "--recorded", "--strict"]).code, Some(0));
+    place.write("kindlm.yaml", gated("echo hi"));
+    let done = place.run(&["run", "--recorded", "--strict"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    assert!(done.stdout.contains("stale: the command has changed"), "{done:?}");
+}
+
+#[test]
 fn a_script_elsewhere_in_the_workspace_counts() {
     let expect = "{output: {contains: [hello]}}";
     let place = Place::empty();

@@ -130,6 +130,12 @@ impl RunResult {
         self.has_absence(AbsenceKind::FailedFast) || self.has_absence(AbsenceKind::OverBudget)
     }
 
+    /// Returns whether no recording matches the attempt, and that is a failure.
+    pub fn lacks_recording(&self) -> bool {
+        self.status == Status::Fail
+            && (self.has_absence(AbsenceKind::NoRecording) || self.has_absence(AbsenceKind::Stale))
+    }
+
     fn has_absence(&self, kind: AbsenceKind) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.kind == kind)
     }

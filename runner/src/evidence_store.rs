@@ -4,7 +4,7 @@
 //! Runs write into it; `--recorded`, `--failed` and the editor read from it.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -188,6 +188,11 @@ impl EvidenceStore {
         self.recordings.as_ref().map_or(Lookup::None, |recordings| recordings.find(key, label))
     }
 
+    /// Returns what the recordings of the suite are about, without their evidence.
+    pub fn all(&self) -> Vec<Recording> {
+        self.recordings.as_ref().map(|recordings| recordings.own()).unwrap_or_default()
+    }
+
     pub fn result(&self, attempt_ref: AttemptRef<'_>, secrets: &Arc<Secrets>) -> RunResult {
         let seen = self.seen(attempt_ref, secrets);
         let CurrentEvidence { attempt, from, on_disk } = match (self.known(attempt_ref, secrets), seen) {
@@ -274,6 +279,33 @@ impl EvidenceStore {
 }
 
 impl AttemptRef<'_> {
+    /// Describes the recording that differs least: that of another attempt or model, or of a test that the suite no
+    /// longer has. `None` if there is none.
+    pub fn nearest(&self, recordings: &[Recording], secrets: &Secrets) -> Option<String> {
+        let (action, case) = (&self.case.action, secrets.mask(&self.case.name));
+        let now = action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action));
+        let others: HashSet<String> = self.suite.cases.iter().map(|case| secrets.mask(&case.name)).collect();
+        let nearest = recordings
+            .iter()
+            .filter(|other| other.case == case || !others.contains(&other.case))
+            .map(|other| (other, changes(&other.act, &now)))
+            .min_by_key(|(other, changed)| (other.case != case, other.subject != *self.subject, changed.len()))?;
+        let (other, mut changed) = nearest;
+        let name = if other.case == case {
+            let by = if other.subject == *self.subject { String::new() } else { format!(" by `{}`", other.subject) };
+            changed.retain(|_| by.is_empty());
+            format!("attempt {}{by}", other.repeat + 1)
+        } else {
+            format!("`{}`", other.case)
+        };
+        let since = match changed.len() {
+            0 => String::new(),
+            1 => format!(", and {} has changed since", changed[0]),
+            _ => format!(", and {} have changed since", listed(&changed)),
+        };
+        Some(format!("the nearest recording is of {name}{since}"))
+    }
+
     pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;
         let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action)));

@@ -44,6 +44,8 @@ pub struct Options {
     pub help_modes: Vec<HelpMode>,
     pub fail_fast: bool,
     pub keep_directories: bool,
+    /// Whether an attempt without a recording that matches fails, instead of being unknown.
+    pub strict: bool,
     /// Whether an earlier failure has ended the run before it begins: every attempt is reported as not run.
     pub given_up: bool,
 }

@@ -35,7 +35,7 @@ use crate::{
         agent::Version,
         process::{Background, Until},
     },
-    recording,
+    recording::{self, Recording},
 };
 use stop_repeats::AllAttempts;
 
@@ -59,6 +59,8 @@ struct Run {
     background: Background,
     warned: AtomicBool,
     unplayed: Option<String>,
+    /// The recordings in the directory of the suite, read if one is missing.
+    others: OnceLock<Vec<Recording>>,
     /// The cost of the attempts so far, as far as it is known, in US dollars.
     spent_usd: Mutex<f64>,
     hidden: BTreeSet<String>,
@@ -89,6 +91,7 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
         background: Background::new(Until::Suite),
         warned: AtomicBool::new(false),
         unplayed,
+        others: OnceLock::new(),
         spent_usd: Mutex::new(0.0),
         version: Version::default(),
         events,
@@ -120,7 +123,10 @@ pub async fn run(job: Job, options: Options, cancel: CancellationToken, events: 
             while let Some((_, run)) = of_units.next_if(|(unit, _)| unit.case == index) {
                 runs.push(run);
             }
-            let status = case.needed.status(runs.iter().map(|run| run.status));
+            let status = match runs.iter().any(|run| run.lacks_recording()) {
+                true => Some(Status::Fail),
+                false => case.needed.status(runs.iter().map(|run| run.status)),
+            };
             // Without a model to ask, nothing was observed.
             let status = status.unwrap_or(if case.skip { Status::Skip } else { Status::Unknown });
             CaseResult { case: index, status, runs }
@@ -305,6 +311,7 @@ pub fn measured<'r>(case: &Case, status: Status, runs: impl Iterator<Item = &'r 
 /// - the status of a case, but not a failure that gates in the file excuse;
 /// - a verdict that is not known, where gates excuse failures: what is not known stays so;
 /// - a gate that is not known;
+/// - an attempt without a recording, where that is a failure: no gate excuses it;
 /// - a gate that fails. A default one counts only if all else is known: it would call a run failed that was merely not
 ///   observed.
 fn summed_up(cases: Vec<CaseResult>, gates: GateReport) -> SuiteResult {
@@ -314,7 +321,8 @@ fn summed_up(cases: Vec<CaseResult>, gates: GateReport) -> SuiteResult {
     };
     let runs = || cases.iter().flat_map(|case| &case.runs);
     // Cases that did not run because of an earlier failure are not part of any gate.
-    let rescued = gates.rescued && !runs().any(|run| run.is_prevented());
+    let lacks_recording = runs().any(|run| run.lacks_recording());
+    let rescued = gates.rescued && !lacks_recording && !runs().any(|run| run.is_prevented());
     let mut counted: Vec<Status> = cases.iter().map(|case| case.status).collect();
     if rescued {
         counted.retain(|status| *status != Status::Fail);
@@ -331,7 +339,7 @@ fn summed_up(cases: Vec<CaseResult>, gates: GateReport) -> SuiteResult {
     let has_failed_claim = unmet.flat_map(|case| &case.runs).any(|run| statuses(run).contains(&Status::Fail));
     SuiteResult {
         status: counted.into_iter().max().unwrap_or(Status::Skip),
-        failed: has_failed_gate || (has_failed_claim && !rescued),
+        failed: has_failed_gate || lacks_recording || (has_failed_claim && !rescued),
         inconclusive,
         cancelled: false,
         duration: Duration::ZERO,

@@ -69,6 +69,12 @@ impl Recordings {
         names.into_iter().map(|name| self.entry(name)).collect()
     }
 
+    /// Returns what the recordings of the suite are about, without their evidence.
+    pub fn own(&self) -> Vec<Recording> {
+        let entries = self.entries().into_iter().filter_map(|entry| entry.about.ok());
+        entries.filter(|about| about.suite == self.place).collect()
+    }
+
     fn entry(&self, name: Name) -> Entry {
         let path = self.store.path(&name.file_name());
         let entry = |about, texts, file_bytes| Entry { name, path: path.clone(), about, texts, file_bytes };

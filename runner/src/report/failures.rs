@@ -39,7 +39,7 @@ pub(super) enum FailureKind<'r> {
 }
 
 impl FailureKind<'_> {
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn word(self, run: &RunResult) -> &'static str {
         match self {
             FailureKind::Verdict(judged) => match judged.verdict.outcome.status() {
                 Status::Fail => "failed",
@@ -50,6 +50,7 @@ impl FailureKind<'_> {
                 Status::Pass => "passed",
             },
             FailureKind::Skipped(_) => "skipped",
+            FailureKind::Absence(_) if run.status == Status::Fail => "failed",
             FailureKind::Absence(absence) => match absence.kind.status() {
                 Status::Error => "error",
                 Status::Skip | Status::Pass | Status::Warn | Status::Unknown | Status::Fail => "unknown",
@@ -71,7 +72,7 @@ impl Failure<'_> {
 
     /// Returns the attempts that it concerns, such as "failed in 7 of 10 attempts". `None` if there was only one.
     pub(super) fn frequency(&self) -> Option<String> {
-        let word = self.kind.word();
+        let word = self.kind.word(self.run);
         if self.cases.len() > 1 {
             return Some(format!("{word} in {}", plural(self.attempts, "attempt")));
         }
@@ -86,7 +87,9 @@ pub(super) fn failures<'r>(report: &'r SuiteReport, result: &'r SuiteResult) -> 
         let case = &*report.suite.cases[outcome.case];
         for failure in of_case(case, outcome) {
             let is_same = |known: &&mut Failure<'_>| match (known.kind, failure.kind) {
-                (FailureKind::Absence(one), FailureKind::Absence(two)) => one == two && is_outside(one.kind),
+                (FailureKind::Absence(one), FailureKind::Absence(two)) => {
+                    one == two && is_outside(one.kind) && !failure.run.lacks_recording()
+                }
                 (FailureKind::Absence(_) | FailureKind::Verdict(_) | FailureKind::Skipped(_), _) => false,
             };
             match found.iter_mut().find(is_same) {

@@ -108,7 +108,10 @@ fn of_failure<'r>(report: &'r SuiteReport, failure: &Failure<'r>, reader: &mut E
     };
     let judged = match failure.kind {
         FailureKind::Absence(absence) => {
-            let severity = if failure.run.status == Status::Error { Severity::Error } else { Severity::Warning };
+            let severity = match failure.run.status {
+                Status::Fail | Status::Error => Severity::Error,
+                Status::Unknown | Status::Warn | Status::Pass | Status::Skip => Severity::Warning,
+            };
             let range = source.range_of(case.action.at().unwrap_or(&case.at));
             let frequency = failure.frequency().map(|frequency| format!("\nnote: {frequency}"));
             let message = named(&absence.message) + &frequency.unwrap_or_default();

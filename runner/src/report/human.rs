@@ -179,7 +179,10 @@ fn absence_block(
     if never_began {
         return None;
     }
-    let level = if run.status == Status::Error { Level::ERROR } else { Level::WARNING };
+    let level = match run.status {
+        Status::Fail | Status::Error => Level::ERROR,
+        Status::Unknown | Status::Warn | Status::Pass | Status::Skip => Level::WARNING,
+    };
     let at = case.action.at().unwrap_or(&case.at);
     let (title, message) = (failure.title(report), report.masked(&absence.message));
     let mut group = level
@@ -235,7 +238,7 @@ fn verdict_block(
     }
     let (title, message) = (failure.title(report), report.masked(verdict.outcome.message()));
     let mut group = level
-        .with_name(failure.kind.word())
+        .with_name(failure.kind.word(failure.run))
         .primary_title(format!("{}: {}", plain::line(&title), plain::block(&shortened(&message))))
         .id(verdict.code.map_or(verdict.kind, FailureCode::as_str))
         .elements(snippets(&source, &marks))

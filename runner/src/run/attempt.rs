@@ -97,6 +97,7 @@ impl Run {
                 // Nothing was done, so the recording stays.
                 Err(error) => Ok(self.failed(unit, error.kind, error.message)),
             },
+            Mode::Recorded if self.options.strict => self.replay_strictly(unit).await,
             Mode::Recorded => self.replay(unit).await,
             Mode::Asking => self.ask(unit).await,
         };
@@ -490,7 +491,8 @@ impl Run {
                 let settled = if is_left_out {
                     Some(attempt_ref.left_out())
                 } else {
-                    attempt_ref.needed(&known[unit], &suite.gates)
+                    let status = known[unit].status;
+                    attempt_ref.needed(&known[unit], &suite.gates).map(|needed| RunResult { status, ..needed })
                 };
                 known.extend(settled.map(|settled| (unit.clone(), Arc::new(settled))));
             }
@@ -503,6 +505,30 @@ impl Run {
     pub(super) async fn replay(self: &Arc<Self>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
         let (run, planned) = (Arc::clone(self), unit.clone());
         self.blocking(unit, move || run.job.store.result(run.attempt_ref(&planned), &run.job.secrets)).await
+    }
+
+    /// Evaluates a recording. If none matches, the attempt fails, and the message compares it with the nearest one.
+    async fn replay_strictly(self: &Arc<Self>, unit: &Unit) -> Result<RunResult, Box<RunResult>> {
+        let (run, planned) = (Arc::clone(self), unit.clone());
+        let replay = move || {
+            let attempt_ref = run.attempt_ref(&planned);
+            let result = run.job.store.result(attempt_ref, &run.job.secrets);
+            let Some(absence) = result.absence.clone() else { return result };
+            let message = match absence.kind {
+                AbsenceKind::Stale => absence.message,
+                AbsenceKind::NoRecording => {
+                    let others = run.others.get_or_init(|| run.job.store.all());
+                    let nearest = attempt_ref.nearest(others, &run.job.secrets);
+                    let nearest = nearest.map(|nearest| format!("; {nearest}"));
+                    absence.message + &nearest.unwrap_or_default()
+                }
+                AbsenceKind::RunError(_) | AbsenceKind::FailedFast | AbsenceKind::OverBudget | AbsenceKind::Decided => {
+                    return result;
+                }
+            };
+            RunResult { status: Status::Fail, ..attempt_ref.absent(absence.kind, message) }
+        };
+        self.blocking(unit, replay).await
     }
 
     pub(super) fn case(&self, unit: &Unit) -> &Arc<Case> {

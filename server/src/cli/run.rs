@@ -74,6 +74,9 @@ pub(super) struct Args {
     /// Evaluate recordings without running anything
     #[arg(long, conflicts_with_all = ["dry_run", "jobs", "timeout", "fail_fast"])]
     recorded: bool,
+    /// With `--recorded`: a missing or stale recording is a failure (exit status 1), and the report says what changed
+    #[arg(long, requires = "recorded", conflicts_with_all = ["ask", "accept"])]
+    strict: bool,
     /// With `--recorded`: ask judges about recordings that they have not scored yet
     #[arg(long, requires = "recorded")]
     ask: bool,
@@ -240,6 +243,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             concurrency: Some(prepared.concurrency(args.jobs.map(usize::from))),
             fail_fast: args.fail_fast,
             keep_directories: args.keep_workdir,
+            strict: args.strict,
             given_up,
             ..actors.clone()
         };

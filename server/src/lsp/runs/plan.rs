@@ -252,6 +252,7 @@ pub(in crate::lsp) async fn perform(
         fail_fast: false,
         given_up: false,
         keep_directories: false,
+        strict: false,
     };
     let (events, mut happened) = mpsc::unbounded_channel();
     let running = tokio::spawn(run(job, options, cancel, events));
