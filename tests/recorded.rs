@@ -44,7 +44,7 @@ pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, EvidenceStor
                 evidence: Arc::new(evidence),
                 notes: Vec::new(),
             };
-            store.add(&attempt_ref.label(), recorded, suite.dialect, &Arc::new(Secrets::none()), |_| ());
+            store.add(attempt_ref, recorded, &Arc::new(Secrets::none()), |_| ());
         }
     }
     (suite, store)

@@ -2,11 +2,14 @@
 
 use std::{
     fs,
-    path::Path,
+    path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant, SystemTime},
 };
 
-use crate::support::{Place, suite};
+use serde_json::Value;
+
+use crate::support::{Place, attempt, suite};
 
 /// A command whose output is too long to be inside a recording.
 const LONG: &str = "head -c 200000 /dev/zero | tr '\\0' y; echo needle";
@@ -87,8 +90,8 @@ fn suite_of(tests: &[(&str, &str)]) -> String {
 }
 
 fn recorded_cases(place: &Place) -> Vec<String> {
-    let case = |path: &std::path::PathBuf| {
-        let recording: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let case = |path: &PathBuf| {
+        let recording: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
         recording["case"].as_str().unwrap().to_owned()
     };
     let mut cases: Vec<String> = place.recordings().iter().map(case).collect();
@@ -145,7 +148,7 @@ fn old_and_large_recordings_leave_after_a_run() {
 fn states(place: &Place, paths: &[&str]) -> Vec<(String, String)> {
     let done = place.run(&[&["recordings", "list", "--format", "json"], paths].concat());
     assert_eq!(done.code, Some(0), "{done:?}");
-    let word = |value: &serde_json::Value| value.as_str().unwrap_or("-").to_owned();
+    let word = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let list = done.json()["recordings"].as_array().unwrap().clone();
     let mut states: Vec<_> = list.iter().map(|it| (word(&it["test"]), word(&it["state"]))).collect();
     states.sort();
@@ -156,8 +159,8 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(test, state)| ((*test).to_owned(), (*state).to_owned())).collect()
 }
 
-fn file_of(place: &Place, case: &str) -> std::path::PathBuf {
-    let is_of = |path: &&std::path::PathBuf| fs::read_to_string(path).unwrap().contains(&format!("\"case\":{case:?}"));
+fn file_of(place: &Place, case: &str) -> PathBuf {
+    let is_of = |path: &&PathBuf| fs::read_to_string(path).unwrap().contains(&format!("\"case\":{case:?}"));
     place.recordings().iter().find(is_of).unwrap().clone()
 }
 
@@ -334,4 +337,163 @@ fn recordings_of_removed_suites_are_found_below_the_directory() {
         assert!(done.stdout.contains("removed 1 recording, "), "{done:?}");
         assert_eq!(place.recordings().len(), 1);
     }
+}
+
+const COMMITTED: &str = "recordings: {commit: true}\n";
+
+/// Returns the committed recordings here, each with its name.
+fn committed(place: &Place) -> Vec<(String, String)> {
+    let named = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+    place.recordings().iter().map(|path| (named(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+#[test]
+fn committed_recordings_are_readable_and_stay_as_they_are_if_a_run_observes_the_same() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    place.write("speclens.yaml", COMMITTED);
+    assert_eq!(place.run(&["run", "--repeat", "2"]).code, Some(0));
+    let first = committed(&place);
+    let times: Vec<_> = place.recordings().iter().map(|path| path.metadata().unwrap().modified().unwrap()).collect();
+    assert!(
+        matches!(&first[..], [one, two] if one.0.starts_with("only.") && one.0.ends_with(".0.json")
+        && two.0.ends_with(".1.json")),
+        "{first:?}"
+    );
+    let value: Value = serde_json::from_str(&first[0].1).unwrap();
+    let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
+    assert!(keys.is_sorted() && value["case"] == "only", "{value}");
+    assert!(
+        first[0].1.lines().count() > 10 && first[0].1.ends_with("}\n") && first[0].1.len() < 2048,
+        "{}",
+        first[0].1
+    );
+    for absent in ["duration_ms\": ", "began", "recorded\"", "machine", "run_id\": \"1"] {
+        assert!(!first[0].1.replace("\"duration_ms\": null", "").contains(absent), "{absent}: {}", first[0].1);
+    }
+    assert_eq!(place.run(&["run", "--repeat", "2"]).code, Some(0));
+    assert_eq!(committed(&place), first);
+    let again: Vec<_> = place.recordings().iter().map(|path| path.metadata().unwrap().modified().unwrap()).collect();
+    assert_eq!(again, times);
+    // A report of the run itself has what the recording leaves out.
+    let (_, report) = place.report(&[]);
+    assert!(attempt(&report, 0)["duration_ms"].is_number(), "{report}");
+    // A changed test keeps the name of its recording.
+    place.write("kindlm.yaml", suite("echo hello there", "{output: {contains: [hello]}}"));
+    let done = place.run(&["run", "--recorded", "--strict"]);
+    assert!(done.code == Some(1) && done.stdout.contains("stale: the command has changed"), "{done:?}");
+    assert_eq!(place.run(&["run", "--repeat", "2"]).code, Some(0));
+    let second = committed(&place);
+    assert_eq!(second.iter().map(|one| &one.0).collect::<Vec<_>>(), first.iter().map(|one| &one.0).collect::<Vec<_>>());
+    assert_ne!(second, first);
+    assert_eq!(place.run(&["run", "--recorded", "--strict", "--repeat", "2"]).code, Some(0));
+}
+
+#[test]
+fn committed_recordings_keep_the_durations_that_assertions_and_gates_need() {
+    for (expect, gates, is_kept) in [
+        ("{output: {contains: [hello]}}", "", false),
+        ("{output: {contains: [hello]}, latency: {maxMs: 60000}}", "", true),
+        ("{output: {contains: [hello]}}", "gates: {latencyMaxMs: 60000}\n", true),
+    ] {
+        let place = Place::with(&(suite("echo hello", expect) + gates));
+        place.write("speclens.yaml", COMMITTED);
+        let done = place.run(&["run"]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+        let (_, report) = place.report(&["--recorded", "--strict"]);
+        assert_eq!(attempt(&report, 0)["duration_ms"].is_number(), is_kept, "{expect} {gates}: {report}");
+        assert_eq!(place.run(&["run", "--recorded", "--strict"]).code, Some(0));
+    }
+}
+
+#[test]
+fn git_sees_committed_recordings_and_no_other_file_of_speclens() {
+    let git = |place: &Place, arguments: &[&str]| {
+        let done = Command::new("git").args(arguments).current_dir(place.path()).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let large = "seq 1 20000";
+    let place = Place::with(&suite(large, "{output: {contains: [\"19999\"]}}"));
+    git(&place, &["init", "--quiet"]);
+    let seen = |place: &Place| git(place, &["ls-files", "--others", "--exclude-standard", ".speclens"]);
+    // Recordings that were made before are not committed.
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(seen(&place), "");
+    place.write("speclens.yaml", COMMITTED);
+    place.write("kindlm.yaml", suite(large, "{output: {contains: [\"19999\"]}}").replace("only", "Zählt bis 20.000!"));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let files = seen(&place);
+    let files: Vec<&str> = files.lines().collect();
+    assert!(
+        matches!(&files[..], [ignore, recording, text] if *ignore == ".speclens/.gitignore"
+        && recording.starts_with(".speclens/recordings/z-hlt-bis-20-000.")
+        && text.starts_with(".speclens/recordings/texts/")),
+        "{files:?}"
+    );
+    // A clone judges them, and calls nothing foreign.
+    git(&place, &["add", "."]);
+    git(&place, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "a"]);
+    let clone = Place::empty();
+    git(&clone, &["clone", "--quiet", &place.path().to_string_lossy(), "."]);
+    let (code, report) = clone.report(&["--recorded", "--strict"]);
+    assert_eq!((code, &attempt(&report, 0)["recording"]), (Some(0), &"replayed".into()), "{report}");
+    // An edited ignore file stays.
+    place.write(".speclens/.gitignore", "mine\n");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(place.read(".speclens/.gitignore"), "mine\n");
+}
+
+#[test]
+fn both_kinds_of_recordings_are_judged_and_those_that_are_committed_count() {
+    let hello = suite("cat word", "{output: {contains: [hello]}}");
+    let place = Place::with(&hello.replace("    expect", "    repeat: 2\n    expect"));
+    place.write("word", "hello");
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let own: Vec<_> = place.recordings();
+    place.write("speclens.yaml", COMMITTED);
+    assert_eq!(place.run(&["run", "--recorded", "--strict"]).code, Some(0));
+    let kept: Vec<_> = own.iter().map(|path| (path, fs::read(path).unwrap())).collect();
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert!(own.iter().all(|path| !path.exists()), "{own:?}");
+    // A damaged one, such as in a conflict, is not hidden by one of this machine.
+    kept.iter().for_each(|(path, text)| fs::write(path, text).unwrap());
+    let path = place.recordings().into_iter().find(|path| path.to_string_lossy().contains("/only.")).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    for (damaged, message) in [
+        (format!("<<<<<<< ours\n{text}"), "the recording is damaged"),
+        (text[..text.len() / 2].to_owned(), "the recording is damaged"),
+        (text.replace("\"speclens_recording\": 4", "\"speclens_recording\": 5"), "another version of speclens"),
+    ] {
+        fs::write(&path, damaged).unwrap();
+        let done = place.run(&["run", "--recorded", "--strict"]);
+        assert!(done.code == Some(1) && done.stdout.contains(message), "{message}: {done:?}");
+    }
+    // A run repairs it.
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn limits_do_not_apply_to_committed_recordings_but_stale_ones_can_be_removed() {
+    let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));
+    place.write("speclens.yaml", "recordings: {commit: true, max_count: 1, max_age_days: 1}\n");
+    for name in ["one", "two", "three"] {
+        place.write("kindlm.yaml", suite("echo hello", "{output: {contains: [hello]}}").replace("only", name));
+        assert_eq!(place.run(&["run"]).code, Some(0));
+    }
+    place.recordings().iter().for_each(|path| make_old(path));
+    assert_eq!(place.run(&["recordings", "prune"]).code, Some(0));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(place.recordings().len(), 3);
+    assert_eq!(place.run(&["recordings", "prune", "--stale"]).code, Some(0));
+    assert!(matches!(&committed(&place)[..], [one] if one.0.starts_with("three.")), "{:?}", committed(&place));
+}
+
+#[test]
+fn committed_recordings_are_masked() {
+    let place = Place::with(&suite("echo $API_KEY", "{output: {contains: [x]}}"));
+    place.write("speclens.yaml", COMMITTED);
+    place.run_with(&[("API_KEY", "hunter22hunter22")], &["run"]);
+    let all = committed(&place);
+    assert!(all.len() == 1 && !all[0].1.contains("hunter22") && all[0].1.contains('*'), "{all:?}");
 }

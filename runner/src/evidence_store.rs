@@ -11,17 +11,18 @@ use std::{
 };
 
 use speclens_schema::{
-    evidence::Evidence,
-    format::Dialect,
+    evidence::{Answer, Evidence},
     judge,
     mask::Secrets,
     settings::Settings,
-    suite::{Case, Parts, Subject, Suite, changes},
+    suite::{Action, Case, Parts, Subject, Suite, changes},
+    verdict::Status,
 };
 
 use crate::{
     event::{Absence, AbsenceKind, Figures, OnDisk, Origin, RunResult, StoredEvidence},
     recording::{InUse, Label, Lookup, Machine, Recorded, Recording, Recordings, Retention, Unusable},
+    run::measured,
 };
 
 /// Maximum size in bytes of recorded evidence that stays in memory: reading it again costs more than keeping it.
@@ -77,7 +78,8 @@ impl EvidenceStore {
 
     pub fn of(settings: &Settings, directory: &Path, place: &str, machine: fn() -> Option<Machine>) -> EvidenceStore {
         let limit = settings.limits.recording_bytes();
-        let open = || Arc::new(Recordings::open(directory, place, limit).on(machine));
+        let commits = settings.recordings.commit;
+        let open = || Arc::new(Recordings::open(directory, place, limit).committing(commits).on(machine));
         let recordings = settings.recordings.enabled.then(open);
         EvidenceStore::new(recordings, Retention::of(settings))
     }
@@ -126,15 +128,22 @@ impl EvidenceStore {
     /// is known, that one stays. `judge` receives the interpreted evidence before it may leave memory.
     pub fn add<R>(
         &self,
-        label: &Label,
+        attempt_ref: AttemptRef<'_>,
         mut recorded: Recorded,
-        dialect: Dialect,
         secrets: &Arc<Secrets>,
         judge: impl FnOnce(&Arc<Evidence>) -> R,
     ) -> (R, Stored) {
+        let (label, dialect) = (&attempt_ref.label(), attempt_ref.suite.dialect);
         self.present().remove(label);
         let case = secrets.mask(&label.case);
-        let written = self.recordings.as_ref().map(|recordings| recordings.write(label, &case, &mut recorded));
+        let write = |recordings: &Arc<Recordings>| match recordings.commits() {
+            true => {
+                let evidence = Arc::new(attempt_ref.lasting(&recorded.evidence, secrets));
+                recordings.write(label, &case, &mut Recorded { evidence, ..recorded.clone() })
+            }
+            false => recordings.write(label, &case, &mut recorded),
+        };
+        let written = self.recordings.as_ref().map(write);
         // This is the only reference, so the evidence is interpreted without a copy.
         let evidence = Arc::make_mut(&mut recorded.evidence);
         dialect.interpret(evidence);
@@ -278,7 +287,58 @@ impl EvidenceStore {
     }
 }
 
+/// The parts of evidence that differ in every run.
+const PASSING_PARTS: [fn(&mut Evidence); 4] = [
+    |evidence| (evidence.context.started, evidence.context.run_id) = Default::default(),
+    |evidence| {
+        let log = evidence.commands.iter_mut().flat_map(|log| &mut log.commands);
+        evidence.command.iter_mut().chain(log).for_each(|ran| ran.duration_ms = None);
+        for observation in &mut evidence.observations {
+            match &mut observation.answer {
+                Answer::Command(ran) => ran.duration_ms = None,
+                Answer::Question(answer) => answer.replies.iter_mut().for_each(|reply| reply.duration_ms = None),
+                Answer::Path(_)
+                | Answer::Files(_)
+                | Answer::Log(_)
+                | Answer::Variables(_)
+                | Answer::Response(_)
+                | Answer::Trace(_)
+                | Answer::Nothing(_) => {}
+            }
+        }
+    },
+    |evidence| evidence.turns.iter_mut().for_each(|turn| turn.duration_ms = None),
+    |evidence| evidence.duration_ms = None,
+];
+
 impl AttemptRef<'_> {
+    /// Returns masked evidence without what differs in every run, unless a verdict or a gate depends on it.
+    fn lasting(&self, evidence: &Evidence, secrets: &Secrets) -> Evidence {
+        let mut lasting = evidence.clone();
+        match self.case.action {
+            Action::Command(_) | Action::Prompt(_) | Action::Agent(_) | Action::None => {}
+            // Its files and its log are compared with these times.
+            Action::Trigger(_) => return lasting,
+        }
+        let statuses = |evidence: &Evidence| -> Vec<Status> {
+            let mut evidence = evidence.clone();
+            self.suite.dialect.interpret(&mut evidence);
+            let run = self.judged(&Arc::new(evidence), secrets, Vec::new());
+            let gates = self.suite.gates.evaluate(&[measured(self.case, run.status, [&run].into_iter())]);
+            let verdicts = run.verdicts.iter().map(|judged| judged.verdict.outcome.status());
+            verdicts.chain(gates.gates.iter().map(|gate| gate.status)).collect()
+        };
+        let expected = statuses(&lasting);
+        for remove in PASSING_PARTS {
+            let mut without = lasting.clone();
+            remove(&mut without);
+            if statuses(&without) == expected {
+                lasting = without;
+            }
+        }
+        lasting
+    }
+
     /// Describes the recording that differs least: that of another attempt or model, or of a test that the suite no
     /// longer has. `None` if there is none.
     pub fn nearest(&self, recordings: &[Recording], secrets: &Secrets) -> Option<String> {

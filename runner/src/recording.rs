@@ -2,7 +2,7 @@
 //!
 //! There is one file per attempt in `.speclens/recordings/` next to the suite, named after the action (the key), the
 //! attempt (the label) and its start: `KEY.LABEL.REPEAT.BEGAN.json`. Listing the directory is enough to know them
-//! all. Of several attempts with one label, the one that began last counts, whichever process wrote it. Texts of more
+//! all. Those for version control are named after the test instead, and the key is in the file. Of several attempts with one label, the one that began last counts, whichever process wrote it. Texts of more
 //! than 64 KiB are in `texts/`, each under its digest.
 
 mod content;
@@ -26,7 +26,7 @@ use std::{
 
 use speclens_schema::{evidence::Evidence, format::Dialect, mask::Secrets, suite::Parts};
 
-use content::{Composed, TextRef, VERSION, compose, put_back};
+use content::{Composed, Form, TextRef, VERSION, compose, key_of, put_back};
 use name::{Index, Name};
 use store::{LOCK_TIMEOUT, Sharing, Store, lock};
 
@@ -53,6 +53,8 @@ struct DirectoryListing {
     index: Index,
     changed: Option<SystemTime>,
     looked: Option<SystemTime>,
+    /// The recordings for version control, with the times of their last changes.
+    committed: Vec<(PathBuf, Option<SystemTime>)>,
     by_others: Option<u64>,
     is_swept: bool,
     /// Whether waiting for the lock timed out.
@@ -117,6 +119,18 @@ impl Recordings {
         self
     }
 
+    /// Writes recordings for version control from now on.
+    pub fn committing(mut self, commits: bool) -> Recordings {
+        self.store.commits = commits;
+        self.seen().looked = None;
+        self.refresh();
+        self
+    }
+
+    pub fn commits(&self) -> bool {
+        self.store.commits
+    }
+
     pub fn is_foreign(&self, machine: Option<&Machine>) -> bool {
         machine.is_some_and(|other| (self.machine)().is_some_and(|own| own != *other))
     }
@@ -157,10 +171,38 @@ impl Recordings {
         (seen.changed, seen.by_others) = (self.store.changed(), by_others);
         seen.looked = Some(SystemTime::now());
         let mut index = Index::default();
-        self.store.list().iter().filter_map(|name| Name::parse(name)).for_each(|name| index.insert(name));
-        let differs = are_rewritten || index != seen.index;
-        seen.index = index;
+        let (committed, own): (Vec<Name>, Vec<Name>) = self.names().into_iter().partition(|name| name.title.is_some());
+        let changed = |name: &Name| {
+            let path = self.store.path(&name.file_name());
+            let modified = fs::symlink_metadata(&path).and_then(|metadata| metadata.modified()).ok();
+            (path, modified)
+        };
+        let mut changes: Vec<_> = committed.iter().map(changed).collect();
+        changes.sort();
+        committed.into_iter().for_each(|name| index.insert(name));
+        for name in own {
+            // What the team keeps counts: everyone sees the same results.
+            if !self.store.commits || !index.has_committed(&name) {
+                index.insert(name);
+            }
+        }
+        let differs = are_rewritten || index != seen.index || changes != seen.committed;
+        (seen.index, seen.committed) = (index, changes);
         differs
+    }
+
+    fn names(&self) -> Vec<Name> {
+        self.store.list().iter().filter_map(|name| self.name(name)).collect()
+    }
+
+    /// Returns the name of a recording, with its key. That of a damaged one for version control is empty.
+    fn name(&self, file_name: &str) -> Option<Name> {
+        let name = Name::parse(file_name)?;
+        if name.title.is_none() {
+            return Some(name);
+        }
+        let bytes = self.store.read(&self.store.path(file_name), self.limit).unwrap_or_default();
+        Some(name.with_key(&key_of(&bytes).unwrap_or_default()))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -243,6 +285,11 @@ impl Recordings {
         if self.seen().index.is_overtaken(&name, present) {
             return Ok(None);
         }
+        let commits = self.commits();
+        let (name, form) = match commits {
+            true => (name.committed(case), Form::Readable),
+            false => (name, Form::Compact),
+        };
         let mut recording = Recording {
             speclens_recording: VERSION,
             texts: Vec::new(),
@@ -251,14 +298,14 @@ impl Recordings {
             case: case.to_owned(),
             subject: label.subject.clone(),
             repeat: label.repeat,
-            began_us: recorded.began_us,
-            recorded: recorded.now.clone(),
-            machine: (self.machine)(),
+            began_us: name.began_us,
+            recorded: if commits { String::new() } else { recorded.now.clone() },
+            machine: if commits { None } else { (self.machine)() },
             act: recorded.act.clone(),
             evidence: std::mem::take(&mut recorded.evidence),
             notes: recorded.notes.clone(),
         };
-        let composed = compose(&mut recording, self.limit)?;
+        let composed = compose(&mut recording, self.limit, form)?;
         let written = self.write_composed(name, &composed);
         composed.restore(&mut recording);
         recorded.evidence = recording.evidence;
@@ -268,6 +315,9 @@ impl Recordings {
     fn write_composed(&self, name: Name, composed: &Composed) -> io::Result<PathBuf> {
         let Composed { json, texts } = composed;
         if !std::mem::replace(&mut self.seen().is_swept, true) {
+            if self.commits() {
+                self.store.create()?;
+            }
             self.store.sweep();
         }
         // The lock prevents others from removing the texts before the recording refers to them. If it is not available,
@@ -277,7 +327,11 @@ impl Recordings {
         for (digest, text) in texts.iter().filter(|(digest, _)| written.insert(digest)) {
             self.store.write_text(digest, text)?;
         }
-        let path = self.store.write(&name.file_name(), json)?;
+        let path = self.store.path(&name.file_name());
+        let is_known = name.title.is_some() && self.store.read(&path, self.limit).is_ok_and(|known| known == *json);
+        if !is_known {
+            self.store.write(&name.file_name(), json)?;
+        }
         drop(locked);
         let replaced = {
             let mut seen = self.seen();
@@ -286,8 +340,10 @@ impl Recordings {
             seen.index.insert(name);
             replaced
         };
+        let own = path.file_name().unwrap_or_default();
+        let replaced = replaced.iter().map(Name::file_name).filter(|other| own != other.as_str());
         // One that remains is harmless.
-        replaced.iter().for_each(|other| drop(self.store.remove(&other.file_name())));
+        replaced.for_each(|other| drop(self.store.remove(&other)));
         // Once for all changes: until then, a process that misses the older recording lists the directory.
         self.store.count_change();
         Ok(path)

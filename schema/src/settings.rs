@@ -210,6 +210,18 @@ pub struct Recordings {
     ///
     /// Without recordings, an edited assertion cannot be evaluated again.
     pub enabled: bool,
+    /// Whether recordings are written for version control.
+    ///
+    /// Each attempt is then a file `.speclens/recordings/TEST.ID.ATTEMPT.json` with sorted keys, which a run leaves as
+    /// it is if it observes the same. Times, ids of runs and durations are left out if no assertion and no gate of the
+    /// suite depends on them; recordings of ClawSpec keep all of them. Git ignores the other files in `.speclens/`. The
+    /// limits below do not apply to these recordings: `speclens recordings prune --stale` removes those that no test
+    /// uses.
+    ///
+    /// ```yaml
+    /// recordings: { commit: true }
+    /// ```
+    pub commit: bool,
     /// Environment variables whose values are masked, in addition to those with secret-looking names.
     #[schemars(extend("x-compared" = "name"))]
     pub redact_env: Vec<String>,
@@ -238,6 +250,7 @@ impl Default for Recordings {
     fn default() -> Recordings {
         Recordings {
             enabled: true,
+            commit: false,
             redact_env: Vec::new(),
             redact_patterns: Vec::new(),
             max_age_days: 90,

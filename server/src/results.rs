@@ -89,6 +89,7 @@ struct Remembered {
 struct StoreInputs {
     suite: SuiteId,
     enabled: bool,
+    commits: bool,
     limit: u64,
     retention: Retention,
     trusted: bool,
@@ -102,9 +103,9 @@ impl Results {
     /// Returns the evidence store of a suite, according to the settings. Recordings in an untrusted workspace are not
     /// even read because they may come from another author.
     pub(crate) fn store(&self, suite: &SuiteId, settings: &Settings, trusted: bool) -> Arc<EvidenceStore> {
-        let enabled = settings.recordings.enabled;
+        let (enabled, commits) = (settings.recordings.enabled, settings.recordings.commit);
         let (limit, retention) = (settings.limits.recording_bytes(), Retention::of(settings));
-        let inputs = StoreInputs { suite: suite.clone(), enabled, limit, retention, trusted };
+        let inputs = StoreInputs { suite: suite.clone(), enabled, commits, limit, retention, trusted };
         if let Some(store) = self.known().opened_for(&inputs) {
             return store;
         }

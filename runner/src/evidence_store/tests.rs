@@ -68,7 +68,7 @@ fn recorded(suite: &Suite, began_us: u64, output: &str) -> Recorded {
 
 fn store_output(store: &EvidenceStore, suite: &Suite, began_us: u64, output: &str) -> StoredEvidence {
     let (attempt_ref, recorded) = (attempt_ref(suite), recorded(suite, began_us, output));
-    let stored = store.add(&attempt_ref.label(), recorded, suite.dialect, &Arc::default(), |_| ()).1;
+    let stored = store.add(attempt_ref, recorded, &Arc::default(), |_| ()).1;
     assert!(stored.error.is_none());
     stored.held
 }

@@ -41,9 +41,11 @@ pub struct Recording {
     pub case: String,
     pub subject: Subject,
     pub repeat: u32,
-    /// Time when the attempt began, in microseconds of the Unix epoch.
+    /// Time when the attempt began, in microseconds of the Unix epoch; 0 if the recording is for version control.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub began_us: u64,
-    /// Time when it was written, RFC 3339.
+    /// Time when it was written, RFC 3339; empty if the recording is for version control.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub recorded: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
@@ -52,6 +54,28 @@ pub struct Recording {
     pub evidence: Arc<Evidence>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The form in which a recording is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Form {
+    #[default]
+    Compact,
+    /// For version control: one value per line, with sorted keys.
+    Readable,
+}
+
+/// Returns the key of a recording; `None` if it is not a recording.
+pub(super) fn key_of(bytes: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Key {
+        key: String,
+    }
+    serde_json::from_slice(bytes).ok().map(|key: Key| key.key)
 }
 
 impl Recording {
@@ -102,10 +126,20 @@ pub(super) struct Composed {
 
 impl Composed {
     /// Moves the large texts out of a recording: a copy of them would take as much memory again.
-    fn of(recording: &mut Recording) -> serde_json::Result<Composed> {
+    fn of(recording: &mut Recording, form: Form) -> serde_json::Result<Composed> {
         let (refs, texts) = take_out(Arc::make_mut(&mut recording.evidence));
         recording.texts = refs;
-        Ok(Composed { json: serde_json::to_vec(&recording)?, texts })
+        let json = match form {
+            Form::Compact => serde_json::to_vec(&recording)?,
+            Form::Readable => {
+                let mut value = serde_json::to_value(&recording)?;
+                value.sort_all_objects();
+                let mut json = serde_json::to_vec_pretty(&value)?;
+                json.push(b'\n');
+                json
+            }
+        };
+        Ok(Composed { json, texts })
     }
 
     /// Moves the texts back into the recording that they were taken out of, if it is not written cut.
@@ -126,8 +160,8 @@ impl Composed {
 const PRECISION: usize = 256;
 
 /// Composes the written form of a recording: at most `limit` bytes, with the longest captures truncated if necessary.
-pub(super) fn compose(recording: &mut Recording, limit: u64) -> serde_json::Result<Composed> {
-    let whole = Composed::of(recording)?;
+pub(super) fn compose(recording: &mut Recording, limit: u64, form: Form) -> serde_json::Result<Composed> {
+    let whole = Composed::of(recording, form)?;
     if whole.bytes() <= limit {
         return Ok(whole);
     }
@@ -137,7 +171,7 @@ pub(super) fn compose(recording: &mut Recording, limit: u64) -> serde_json::Resu
     let truncated = |length: usize| {
         let mut recording = recording.clone();
         Arc::make_mut(&mut recording.evidence).cut_captures(length);
-        Composed::of(&mut recording)
+        Composed::of(&mut recording, form)
     };
     let (mut fits, mut exceeds) = (0, usize::try_from(limit).unwrap_or(usize::MAX));
     while exceeds - fits > PRECISION {

@@ -29,9 +29,23 @@ const TEXTS: &str = "texts";
 const LOCK: &str = "lock";
 const CHANGES: &str = "changes";
 
+const IGNORE_ALL: &str = "*\n";
+
+/// Recordings that are not for version control have the time of their attempt in the name.
+const IGNORE_ALL_BUT_COMMITTED: &str = "\
+# Recordings for version control are not ignored.
+/*
+!/.gitignore
+!/recordings/
+/recordings/*.????????????????.json
+.*.tmp
+";
+
 #[derive(Debug)]
 pub(super) struct Store {
     home: PathBuf,
+    /// Whether recordings are written for version control.
+    pub(super) commits: bool,
     counted: Mutex<Counted>,
 }
 
@@ -44,7 +58,7 @@ struct Counted {
 
 impl Store {
     pub(super) fn beside(directory: &Path) -> Store {
-        Store { home: directory.join(DIRECTORY), counted: Mutex::default() }
+        Store { home: directory.join(DIRECTORY), commits: false, counted: Mutex::default() }
     }
 
     fn directory(&self) -> PathBuf {
@@ -242,8 +256,14 @@ impl Store {
             }
         }
         let ignore = self.home.join(".gitignore");
+        let text = if self.commits { IGNORE_ALL_BUT_COMMITTED } else { IGNORE_ALL };
+        // One that the user has edited stays.
+        let is_kept = match fs::read_to_string(&ignore) {
+            Ok(known) => !self.commits || known != IGNORE_ALL,
+            Err(_) => ignore.exists(),
+        };
         // An incomplete file, on a full disk, would never be repaired.
-        if ignore.exists() { Ok(()) } else { write::replace(&ignore, "*\n", Readers::Owner) }
+        if is_kept { Ok(()) } else { write::replace(&ignore, text, Readers::Owner) }
     }
 }
 

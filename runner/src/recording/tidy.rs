@@ -29,6 +29,8 @@ pub struct Entry {
     /// The texts that it refers to; `None` if they are not known.
     pub(super) texts: Option<Vec<TextRef>>,
     pub(super) file_bytes: u64,
+    /// Time of the last change in microseconds of the Unix epoch, if it is for version control.
+    pub(super) changed_us: Option<u64>,
 }
 
 impl Entry {
@@ -38,19 +40,25 @@ impl Entry {
         texts.fold(self.file_bytes, u64::saturating_add)
     }
 
-    /// Returns the time when the attempt began, in microseconds of the Unix epoch.
+    /// Returns the time when the attempt began, or for a recording for version control that of its last change, in
+    /// microseconds of the Unix epoch.
     pub fn began_us(&self) -> u64 {
-        self.name.began_us
+        self.changed_us.unwrap_or(self.name.began_us)
     }
 
-    /// Returns the time when the attempt began, RFC 3339.
+    /// Returns whether it is for version control.
+    pub fn is_committed(&self) -> bool {
+        self.name.title.is_some()
+    }
+
+    /// Returns the same, RFC 3339.
     pub fn began(&self) -> String {
-        let began = i64::try_from(self.name.began_us).ok().and_then(|began| Timestamp::from_microsecond(began).ok());
+        let began = i64::try_from(self.began_us()).ok().and_then(|began| Timestamp::from_microsecond(began).ok());
         began.unwrap_or(Timestamp::MAX).to_string()
     }
 
     pub fn age(&self) -> Duration {
-        Duration::from_micros(now_us().saturating_sub(self.name.began_us))
+        Duration::from_micros(now_us().saturating_sub(self.began_us()))
     }
 
     pub fn label(&self) -> &str {
@@ -64,7 +72,7 @@ impl Recordings {
     }
 
     pub fn entries(&self) -> Vec<Entry> {
-        let mut names: Vec<Name> = self.store.list().iter().filter_map(|name| Name::parse(name)).collect();
+        let mut names = self.names();
         names.sort();
         names.into_iter().map(|name| self.entry(name)).collect()
     }
@@ -77,7 +85,10 @@ impl Recordings {
 
     fn entry(&self, name: Name) -> Entry {
         let path = self.store.path(&name.file_name());
-        let entry = |about, texts, file_bytes| Entry { name, path: path.clone(), about, texts, file_bytes };
+        let changed = name.title.as_ref().and_then(|_| fs::symlink_metadata(&path).ok()?.modified().ok());
+        let since = changed.and_then(|changed| changed.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let changed_us = since.and_then(|since| u64::try_from(since.as_micros()).ok());
+        let entry = |about, texts, file_bytes| Entry { name, path: path.clone(), about, texts, file_bytes, changed_us };
         let bytes = match self.store.read(&path, self.limit) {
             Ok(bytes) => bytes,
             Err(Unusable::TooLarge(bytes)) => return entry(Err(Unusable::TooLarge(bytes)), None, bytes),
@@ -142,7 +153,8 @@ impl Recordings {
     /// Removes recordings beyond the limits, except for those of attempts that began at `since_us` or later, and
     /// texts that no recording refers to. Returns an error message, if any.
     pub fn tidy(&self, retention: &Retention, since_us: u64, in_use: impl FnOnce() -> InUse) -> Option<String> {
-        let names: Vec<Name> = self.store.list().iter().filter_map(|name| Name::parse(name)).collect();
+        let names = self.store.list().into_iter().filter_map(|name| Name::parse(&name));
+        let names: Vec<Name> = names.filter(|name| name.title.is_none()).collect();
         let size = |name: &Name| fs::symlink_metadata(self.store.path(&name.file_name())).map_or(0, |it| it.len());
         let bytes = names.iter().map(size).sum();
         let oldest_us = names.iter().map(|name| name.began_us).min();
@@ -245,7 +257,7 @@ impl Recordings {
         let known: HashSet<String> = stay.iter().map(|entry| entry.name.file_name()).collect();
         let others = self.store.list().into_iter().filter(|file_name| !known.contains(file_name));
         let others: Vec<Entry> =
-            others.filter_map(|file_name| Name::parse(&file_name)).map(|name| self.entry(name)).collect();
+            others.filter_map(|file_name| self.name(&file_name)).map(|name| self.entry(name)).collect();
         let Some(needed) = needed_by(&others) else { return Ok(()) };
         for text in unneeded.iter().filter(|text| !needed.contains(text)) {
             let bytes = self.store.text_bytes(text).unwrap_or_default();
@@ -306,11 +318,13 @@ impl Retention {
     }
 
     /// Returns the indices of the recordings to remove: those that are too old; then, while the limits are exceeded,
-    /// useless ones; then the oldest. New ones stay.
+    /// useless ones; then the oldest. New ones stay, and the limits do not apply to those for version control.
     pub fn surplus(&self, recordings: &[(&Entry, Usefulness)], now_us: u64) -> Vec<usize> {
         let mut sum = TotalSize::default();
-        recordings.iter().for_each(|(entry, _)| sum.add(entry));
-        let mut order: Vec<usize> = (0..recordings.len()).filter(|&at| recordings[at].1 != Usefulness::New).collect();
+        let is_limited = |at: &usize| !recordings[*at].0.is_committed();
+        let limited: Vec<usize> = (0..recordings.len()).filter(is_limited).collect();
+        limited.iter().for_each(|&at| sum.add(recordings[at].0));
+        let mut order: Vec<usize> = limited.into_iter().filter(|&at| recordings[at].1 != Usefulness::New).collect();
         order.sort_by_key(|&at| {
             let (entry, standing) = recordings[at];
             let is_too_old = self.is_too_old(entry.began_us(), now_us);
@@ -382,11 +396,18 @@ mod tests {
     fn entry(days: u64, file_bytes: u64, texts: &[(char, u64)]) -> Entry {
         let text = |(letter, bytes): &(char, u64)| TextRef::new(Digest::parse(&letter.to_string().repeat(64)), *bytes);
         Entry {
-            name: Name { key: String::new(), repeat: 0, began_us: NOW - days * DAY_US, label: String::new() },
+            name: Name {
+                key: String::new(),
+                repeat: 0,
+                began_us: NOW - days * DAY_US,
+                label: String::new(),
+                title: None,
+            },
             path: "a.json".into(),
             about: Err(Unusable::Damaged),
             texts: Some(texts.iter().map(text).collect()),
             file_bytes,
+            changed_us: None,
         }
     }
 

@@ -437,10 +437,10 @@ impl Run {
     }
 
     pub(super) fn store(&self, attempt_ref: AttemptRef<'_>, recorded: Recorded) -> RunResult {
-        let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
+        let secrets = &self.job.secrets;
         let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
         let judge = |evidence: &Arc<Evidence>| attempt_ref.judged(evidence, secrets, notes);
-        let (result, stored) = self.job.store.add(&attempt_ref.label(), recorded, dialect, secrets, judge);
+        let (result, stored) = self.job.store.add(attempt_ref, recorded, secrets, judge);
         let Stored { held, origin, error } = stored;
         if let Some(error) = error {
             self.warn(&error);

@@ -166,7 +166,8 @@ impl DirectoryOfRecordings {
                 (workspace.settings, secrets)
             }
         };
-        let recordings = Recordings::open(directory, "", settings.limits.recording_bytes()).on(trust::machine);
+        let recordings = Recordings::open(directory, "", settings.limits.recording_bytes());
+        let recordings = recordings.committing(settings.recordings.commit).on(trust::machine);
         let entries = recordings.entries();
         let mut shelf =
             DirectoryOfRecordings { recordings, suites, settings, secrets, entries, items: BTreeMap::new() };
