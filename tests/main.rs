@@ -29,6 +29,7 @@ mod compat;
 mod contracts;
 mod coverage;
 mod crashes;
+mod diffing;
 mod files_of_suites;
 mod fixing;
 mod gateway;

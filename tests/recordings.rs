@@ -425,7 +425,7 @@ fn git_sees_committed_recordings_and_no_other_file_of_speclens() {
     let files = seen(&place);
     let files: Vec<&str> = files.lines().collect();
     assert!(
-        matches!(&files[..], [ignore, recording, text] if *ignore == ".speclens/.gitignore"
+        matches!(&files[..], [ignore, text, recording] if *ignore == ".speclens/.gitignore"
         && recording.starts_with(".speclens/recordings/z-hlt-bis-20-000.")
         && text.starts_with(".speclens/recordings/texts/")),
         "{files:?}"

@@ -4,6 +4,7 @@ mod audit;
 mod baseline;
 mod check;
 mod coverage;
+mod diff;
 mod discover;
 mod exit_code;
 mod explain;
@@ -63,6 +64,8 @@ enum Command {
     Run(run::Args),
     /// Damage recorded runs one fault at a time, and report the faults that no assertion notices
     Audit(audit::Args),
+    /// Compare the recorded runs of two models, or of two directories with the same suites
+    Diff(diff::Args),
     /// Write assertions for a test from its recorded runs
     Write(write::Args),
     /// Evaluate suites against a stored trace, or against one that a running system sends
@@ -144,6 +147,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Check(args) => check::perform(&args),
         Command::Run(args) => run::perform(&args),
         Command::Audit(args) => audit::perform(&args),
+        Command::Diff(args) => diff::perform(&args),
         Command::Write(args) => write::perform(&args),
         Command::Trace(args) => trace::perform(&args),
         Command::List(args) => list::perform(&args),
