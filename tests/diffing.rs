@@ -142,7 +142,8 @@ fn two_models_of_a_suite_are_compared() {
               +Done.
 
         differences in 1 of 1 test
-    "#]].assert_eq(&without_durations(&done.stdout));
+    "#]]
+    .assert_eq(&without_durations(&done.stdout));
 }
 
 #[test]
