@@ -27,7 +27,7 @@ pub(super) fn propose(attempts: &[&Evidence]) -> Vec<Proposal> {
     for ran in first.iter().filter(|ran| is_stable(&ran.command.text)) {
         let pattern = pattern_of(ran.command.text.trim());
         let count = |log: &&Vec<Ran>| log.iter().filter(|it| it.command.text.trim() == ran.command.text.trim()).count();
-        let counts: Vec<usize> = logs.iter().map(|log| count(log)).collect();
+        let counts: Vec<usize> = logs.iter().map(count).collect();
         let (least, most) = (counts.iter().min().copied().unwrap_or(1), counts.iter().max().copied().unwrap_or(1));
         found.push(json!({ "ran": pattern }));
         found.push(json!({ "run_count": { "pattern": pattern, "min": least, "max": most } }));
@@ -39,8 +39,8 @@ pub(super) fn propose(attempts: &[&Evidence]) -> Vec<Proposal> {
             continue;
         }
         let of = |attempt: &&Evidence| {
-            let files = attempt.files.iter().flat_map(|log| &log.files);
-            let same = files.filter(|it| it.path == file.path && it.change != Change::Removed).last()?;
+            let mut files = attempt.files.iter().flat_map(|log| &log.files);
+            let same = files.rfind(|it| it.path == file.path && it.change != Change::Removed)?;
             Some(same.text.as_ref().map(|text| text.text.clone()).unwrap_or_default())
         };
         let Some(texts) = attempts.iter().map(of).collect::<Option<Vec<String>>>() else { continue };
