@@ -10,6 +10,7 @@ use crate::{
     document::{Document, ScalarRules},
     evidence::{Answer, Capture, Content, Evidence, PathState, Ran, Span, SpanKind, ToolCall, TraceAnswer, has_hidden},
     files,
+    quoting::show,
     shape::Seen,
     template::trimmed_placeholders,
 };
@@ -239,8 +240,8 @@ pub fn values_of(attempts: &[Vec<Map<String, Value>>], steps: &[String]) -> Vec<
         rest.iter().try_fold(members.get(first)?, |value, step| value.get(step)).cloned()
     };
     let all = attempts.iter().map(|mappings| mappings.iter().filter_map(of).collect());
-    let is_scalar = |seen: &SeenValue| !seen.value.is_object() && !seen.value.is_array() && is_short(&seen.value);
-    counted(all.collect()).into_iter().filter(is_scalar).take(MAX_VALUES).collect()
+    let fits = |seen: &SeenValue| is_short(&seen.value) && show(&seen.value).chars().count() <= MAX_CHARACTERS;
+    counted(all.collect()).into_iter().filter(fits).take(MAX_VALUES).collect()
 }
 
 /// Returns patterns of the commands that ran. Where commands differ only in digits and absolute paths between attempts,

@@ -195,8 +195,9 @@ pub struct Thresholds {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditSettings {
-    /// Minimum share of the faults that the assertions must notice, from 0 to 1. Below it, `speclens audit` ends with
-    /// exit status 1.
+    /// Minimum share of the faults that the assertions must notice, from 0 to 1.
+    ///
+    /// Below it, `speclens audit` ends with exit status 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1.0), extend("examples" = [0.8]))]
     pub minimum: Option<f64>,
