@@ -27,23 +27,21 @@ use crate::{
     document::{Block, Document, Fault, NodeRef, Pointer, Shape},
     faults,
     files::Files,
-    finding::{Finding, Report},
+    finding::Report,
     format::{Dialect, Format, Lower},
-    idle,
     json_schema::SpecFile,
-    lint_node::head,
     names,
     problem::{Code, Problem, Severity},
     relations::{Items, ListFacts},
     rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
-    suite::{Action, Case, Claim, Suite},
+    suite::{Action, Case, Suite},
     validate::{self, Definition, is_damaged},
     walk,
 };
 
 use finish::finish;
-use items::ItemList;
+use items::{CaseContext, ItemList};
 
 pub use problems::Problems;
 
@@ -132,53 +130,31 @@ impl Analyzer {
             None if document.is_intact() => others.push(validate::empty(self.file)),
             None => {}
             Some(root) if root.is_null() && root.anchor().is_none() => others.push(validate::empty(self.file)),
-            Some(root) => found = self.look_into(root, files, &mut others),
+            Some(root) => found = self.look_into(root, files, settings, &mut others),
         }
         finish::settle(&mut others, document);
         found.append(&mut others);
-        self.report_idle(document, files, settings, &mut found);
         finish::sort(&mut found);
         found
     }
 
-    /// Reports the tests that pass although nothing happens, unless they have other problems that may be the cause.
-    fn report_idle(&self, document: &Document, files: &dyn Files, settings: &Settings, found: &mut Vec<Problem>) {
-        let Some((context, root)) = self.context(document, files, settings).zip(document.root()) else { return };
-        let is_cause = |problem: &Problem| {
-            let is_vacuous = matches!(problem.code, Code::VacuousClaim | Code::NoClaims);
-            problem.severity == Severity::Error || is_vacuous
-        };
-        let mut causes: Vec<usize> = found.iter().filter(|it| is_cause(it)).map(|it| it.range.start).collect();
-        causes.sort_unstable();
-        let mut report = Report::default();
-        for item in self.lowered(document, files, &*context) {
-            // A wrong indentation is a problem of the item that it precedes.
-            let line = document.text().line_to_byte(document.text().byte_to_line(item.extent.start));
-            let cause = causes.get(causes.partition_point(|start| *start < line));
-            if cause.is_some_and(|start| *start < item.extent.end) {
-                continue;
-            }
-            for case in item.idle.iter().filter_map(|index| item.cases.get(*index)) {
-                // The key that contains the claims. One of them may be about a default.
-                let key_of = |claim: &Claim| Some(case.at.step(&claim.at.below(&case.at)?.steps().next()?));
-                let key = case.claims.iter().filter_map(key_of).find(|key| root.find(key).is_some());
-                let at = key.unwrap_or_else(|| case.at.clone());
-                let words = idle::message(case.action.kind());
-                report.push(Finding::stated(Code::VacuousClaim, words, at.clone(), head(root, &at)));
-            }
-        }
-        found.extend(report.problems());
-    }
-
     /// Returns the problems of the items of all lists, and adds those of everything else to the others.
-    fn look_into(&self, root: NodeRef<'_>, files: &dyn Files, others: &mut Vec<Problem>) -> Vec<Problem> {
+    fn look_into(
+        &self,
+        root: NodeRef<'_>,
+        files: &dyn Files,
+        settings: &Settings,
+        others: &mut Vec<Problem>,
+    ) -> Vec<Problem> {
         let broken: Vec<usize> =
             others.iter().filter(|it| it.code.is_about_reading()).map(|it| it.range.start).collect();
         let of_root = self.validate(root, Definition::Root(self.file), files);
         others.extend(of_root.into_iter().filter(|problem| !is_emptied(root, problem, &broken)));
         let nodes =
             Definition::lists(self.file).iter().filter_map(|list| Some((*list, Definition::list_in(root, list)?)));
-        let lists: Vec<ItemList> = nodes.map(|(list, node)| ItemList::of(self, node, list, files)).collect();
+        let cases = self.file.case_list().and_then(|_| CaseContext::of(self, root.document(), files, settings));
+        let lists: Vec<ItemList> =
+            nodes.map(|(list, node)| ItemList::of(self, node, list, files, cases.as_ref())).collect();
         let facts: Vec<ListFacts<'_>> = lists.iter().map(ItemList::facts).collect();
         let items: Vec<Items<'_>> = facts.iter().map(Items::of).collect();
         let mut report = Report::default();
@@ -287,36 +263,6 @@ impl Analyzer {
         }
     }
 
-    /// Returns the cases of each item of the list of cases. Those of an item that is not edited are kept.
-    fn lowered(&self, document: &Document, files: &dyn Files, context: &dyn Lower) -> Vec<Lowered> {
-        let shown_context = format!("{context:?}");
-        let Some((list, root)) = self.file.case_list().zip(document.root()) else { return Vec::new() };
-        let items = Definition::list_in(root, list);
-        let list = Definition::list_at(list);
-        let lowered = |(index, item): (usize, NodeRef<'_>)| {
-            let at = list.index(index);
-            let lower = || {
-                let cases: Vec<Arc<Case>> = context.cases(item, &at, files).into_iter().map(Arc::new).collect();
-                let is_idle = |case: &Case| {
-                    case.file.is_none() && self.file.dialect().is_some_and(|dialect| idle::passes(case, dialect))
-                };
-                let idle = (0..cases.len()).filter(|index| is_idle(&cases[*index])).collect();
-                Kept { cases: Mutex::new((at.clone(), cases)), idle }
-            };
-            let (extent, kept) = match document.own_block(item) {
-                None => (item.range(), Arc::new(lower())),
-                Some((start, block)) => {
-                    let key = self.key(document, start, block, &shown_context);
-                    (start..start + block.length(), block.memo(key, lower))
-                }
-            };
-            // Lines that were split off below an item, because they are not indented enough, belong to it too.
-            let end = document.end_with_strays(item).max(extent.end);
-            Lowered { extent: extent.start..end, cases: kept.at(&at), idle: kept.idle.clone() }
-        };
-        items.into_iter().flat_map(NodeRef::items).enumerate().map(lowered).collect()
-    }
-
     fn cases(
         &self,
         document: &Document,
@@ -324,13 +270,32 @@ impl Analyzer {
         context: &dyn Lower,
         errors: &Errors<'_>,
     ) -> Vec<Arc<Case>> {
-        let lowered = self.lowered(document, files, context);
+        let shown_context = format!("{context:?}");
+        let Some((list, root)) = self.file.case_list().zip(document.root()) else { return Vec::new() };
+        let items = Definition::list_in(root, list);
+        let list = Definition::list_at(list);
+        let mut lowered_items = Vec::new();
+        for (index, item) in items.into_iter().flat_map(NodeRef::items).enumerate() {
+            let at = list.index(index);
+            let lower = || -> Vec<Arc<Case>> { context.cases(item, &at, files).into_iter().map(Arc::new).collect() };
+            let (extent, lowered) = match document.own_block(item) {
+                None => (item.range(), lower()),
+                Some((start, block)) => {
+                    let key = self.key(document, start, block, &shown_context);
+                    let kept = block.memo(key, || Lowered(Mutex::new((at.clone(), lower()))));
+                    (start..start + block.length(), kept.at(&at))
+                }
+            };
+            // Lines that were split off below an item, because they are not indented enough, belong to it too.
+            let end = document.end_with_strays(item).max(extent.end);
+            lowered_items.push((extent.start..end, lowered));
+        }
         // A problem of the whole file affects every case: the command line refuses such a file.
-        let is_whole_refused = errors.is_refused_outside(lowered.iter().map(|item| &item.extent));
-        let cases = lowered.into_iter().flat_map(|item| {
-            let (is_refused, unparsed) = errors.within(&item.extent);
+        let is_whole_refused = errors.is_refused_outside(lowered_items.iter().map(|(extent, _)| extent));
+        let cases = lowered_items.into_iter().flat_map(|(extent, lowered)| {
+            let (is_refused, unparsed) = errors.within(&extent);
             let around = move |case| with_errors(case, is_refused || is_whole_refused, &unparsed);
-            item.cases.into_iter().map(around)
+            lowered.into_iter().map(around)
         });
         cases.collect()
     }
@@ -354,25 +319,12 @@ fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
     suite
 }
 
-/// The cases of an item.
-struct Lowered {
-    /// Bytes of the item.
-    extent: Range<usize>,
-    cases: Vec<Arc<Case>>,
-    /// Indices of the cases that pass although nothing happens.
-    idle: Vec<usize>,
-}
+/// Cases of an item from the last analysis, and its location then. They move if items are inserted above it.
+struct Lowered(Mutex<(Pointer, Vec<Arc<Case>>)>);
 
-/// What is kept of the cases of an item with its block.
-struct Kept {
-    /// The cases from the last analysis, and the location of the item then. They move if items are inserted above it.
-    cases: Mutex<(Pointer, Vec<Arc<Case>>)>,
-    idle: Vec<usize>,
-}
-
-impl Kept {
+impl Lowered {
     fn at(&self, place: &Pointer) -> Vec<Arc<Case>> {
-        let mut kept = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (was, cases) = &mut *kept;
         if was != place {
             for case in cases.iter_mut().filter(|case| case.file.is_none()) {
