@@ -34,9 +34,9 @@ pub fn thread() -> io::Result<thread::Builder> {
 /// for them, and a margin. The standard library panics on the new thread, or hangs, if there is enough for the stack
 /// only.
 pub fn ensure_room(threads: usize) -> io::Result<()> {
-    /// A stack, the 64 MiB that glibc reserves for a thread when it first allocates, and a margin. It would keep pieces
-    /// of up to 32 MiB for later.
-    const PIECE_BYTES: usize = 96 * 1024 * 1024;
+    /// A stack, the 64 MiB that glibc reserves for a thread when it first allocates, and a margin for what the thread works
+    /// on. It would keep pieces of up to 32 MiB for later.
+    const PIECE_BYTES: usize = 128 * 1024 * 1024;
     /// Threads that start at the same time get so many of glibc's reserves at least, later ones share them.
     const ARENAS: usize = 4;
     let stacks = (threads.saturating_sub(ARENAS) * STACK_BYTES).div_ceil(PIECE_BYTES);

@@ -230,7 +230,7 @@ fn words_of_a_new_format_are_checked_by_what_its_schema_says_of_them() {
 #[test]
 fn names_of_a_new_format_are_checked_across_items() {
     check_problems(
-        "checks:\n- title: greets\n  run: x\n  says: x\n  after: leaves\n- title: greets\n  run: y\n  after: gree\n- title: leaves\n  run: z\n  says: x\n",
+        "checks:\n- title: greets\n  run: x\n  says: x\n  after: leaves\n- title: greets\n  run: y\n  says: x\n  after: gree\n- title: leaves\n  run: z\n  says: x\n",
         &expect![[r"
             duplicate-name at /checks/1/title: duplicate check title `greets`; give it a different name
             unknown-reference at /checks/1/after: unknown check `gree`; change it to `greets`
