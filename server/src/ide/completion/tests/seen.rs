@@ -102,6 +102,7 @@ fn kindlm_offers_lines_tools_arguments_and_limits() {
         &attempts,
         expect![[r#"
         toolCalls: [{tool: lookup, argsMatch: {id: "0815"}}] · "0815" seen
+        toolCalls: [{tool: lookup, argsMatch: {deep: { count: 3 }}}] · { count: 3 } seen
     "#]],
     );
     check(
