@@ -45,8 +45,8 @@ pub enum Effect {
     Inert,
 }
 
-/// Tries every fault of the evidence of an attempt. `None` if the attempt does not pass, so that nothing could be concluded
-/// from a failure.
+/// Tries every fault of the evidence of an attempt. A fault is noticed if the test no longer passes: an assertion fails, or
+/// is unknown. `None` if the attempt does not pass, because then a failure would prove nothing.
 pub fn audit(case: &Case, dialect: Dialect, evidence: &Evidence, secrets: &Secrets) -> Option<Audit> {
     let judged = judge::judge(case, evidence, secrets);
     let is_fine = |status| matches!(status, Status::Pass | Status::Warn);
@@ -85,8 +85,8 @@ pub fn audit(case: &Case, dialect: Dialect, evidence: &Evidence, secrets: &Secre
     Some(Audit { tried, unasked })
 }
 
-/// Whether every claim of a test about the act also holds for the evidence of another act, so that the test cannot tell the
-/// two apart.
+/// Whether every claim of a test about the act also holds for the evidence of another act: the test does not distinguish
+/// the two.
 pub fn passes_on(case: &Case, evidence: &Evidence, secrets: &Secrets) -> bool {
     let judged = judge::judge(case, evidence, secrets);
     let of_act = judged.iter().filter(|it| !case.claims[it.claim].is_precondition());

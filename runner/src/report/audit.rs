@@ -111,7 +111,10 @@ pub fn human(reports: &[AuditReport]) -> String {
         }
     }
     let tally = Tally::of(reports.iter().flat_map(|report| &report.tests).flat_map(AuditedTest::counted));
-    let _ = writeln!(text, "{}", rate(tally));
+    let _ = match tally.tried() {
+        0 => writeln!(text, "nothing was audited"),
+        _ => writeln!(text, "{}", rate(tally)),
+    };
     text
 }
 

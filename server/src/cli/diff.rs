@@ -139,11 +139,9 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         Format::Json => output::json(&json!({ "speclens": 1, "a": a.name, "b": b.name, "suites": suites }))?,
     };
     output::print(&text)?;
-    let is_known = |attempts: &Option<Attempts>| attempts.as_ref().is_some_and(|it| it.reason.is_none());
-    let are_compared = |test: &TestDiff| is_known(&test.a) && is_known(&test.b);
     Ok(if a.has_failures || b.has_failures {
         INVALID
-    } else if suites.iter().flat_map(|suite| &suite.tests).any(are_compared) {
+    } else if suites.iter().flat_map(|suite| &suite.tests).any(TestDiff::is_compared) {
         PASSED
     } else {
         INCONCLUSIVE
@@ -329,6 +327,11 @@ fn answer(evidence: &Evidence) -> String {
 }
 
 impl TestDiff {
+    /// Whether both sides have results.
+    fn is_compared(&self) -> bool {
+        [&self.a, &self.b].into_iter().all(|side| side.as_ref().is_some_and(|attempts| attempts.reason.is_none()))
+    }
+
     fn of(name: String, a: Option<Seen>, b: Option<Seen>) -> TestDiff {
         let (Some(a), Some(b)) = (&a, &b) else {
             let (a, b) = (a.map(|seen| seen.attempts), b.map(|seen| seen.attempts));
@@ -404,11 +407,15 @@ fn human(a: &Side, b: &Side, suites: &[SuiteDiff]) -> String {
     }
     let tests = || suites.iter().flat_map(|suite| &suite.tests);
     let different = tests().filter(|test| test.is_different).count();
-    let all = plural(tests().count(), "test");
-    let _ = match different {
-        0 => writeln!(text, "\nno difference in {all}"),
-        _ => writeln!(text, "\ndifferences in {different} of {all}"),
+    let (count, compared) = (tests().count(), tests().filter(|test| test.is_compared()).count());
+    let _ = match (compared, different) {
+        (0, 0) => writeln!(text, "\nnothing was compared"),
+        (_, 0) => writeln!(text, "\nno difference in {}", plural(compared, "test")),
+        (_, _) => writeln!(text, "\ndifferences in {different} of {}", plural(count, "test")),
     };
+    if compared < count {
+        let _ = writeln!(text, "{} cannot be compared, because a result is missing", plural(count - compared, "test"));
+    }
     text
 }
 
