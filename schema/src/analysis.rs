@@ -7,6 +7,7 @@
 //! ```
 
 mod aliases;
+mod cases;
 mod directives;
 mod facts;
 mod finish;
@@ -16,32 +17,32 @@ mod ranges;
 
 use std::{
     hash::{Hash, Hasher},
-    ops::Range,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use rustc_hash::FxHasher;
 
 use crate::{
     directive,
-    document::{Block, Document, Fault, NodeRef, Pointer, Shape},
+    document::{Block, Document, Fault, NodeRef, Shape},
     faults,
     files::Files,
     finding::Report,
-    format::{Dialect, Format, Lower},
+    format::{Dialect, Format},
     json_schema::SpecFile,
     names,
-    problem::{Code, Problem, Severity},
+    problem::{Code, Problem},
     relations::{Items, ListFacts},
     rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
-    suite::{Action, Case, Suite},
+    suite::{Action, Suite},
     validate::{self, Definition, is_damaged},
     walk,
 };
 
+use cases::{CaseContext, Errors, with_errors};
 use finish::finish;
-use items::{CaseContext, ItemList};
+use items::ItemList;
 
 pub use problems::Problems;
 
@@ -202,8 +203,8 @@ impl Analyzer {
     /// Returns the suite to run. The problems decide which cases are intact. An error that the author allows still
     /// counts, since allowing it does not make the claim valid.
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
-        let context = self.context(document, files, settings);
-        let mut suite = self.lower_root(document, context.as_deref(), files, settings);
+        let context = CaseContext::of(self, document, files, settings);
+        let mut suite = self.lower_root(context.as_ref(), document, files, settings);
         let is_folded = problems.iter().flat_map(|problem| &problem.related).any(|related| related.repeats);
         let is_adjusted = is_folded || settings.adjusts_severity() || !directive::allowances(document).is_empty();
         let found = if is_adjusted { self.found(document, files, settings) } else { Vec::new() };
@@ -214,15 +215,16 @@ impl Analyzer {
             suite.cases = suite.cases.into_iter().map(|case| with_errors(case, is_refused, &unparsed)).collect();
         }
         if let Some(context) = &context {
-            suite.cases.extend(self.cases(document, files, &**context, &errors));
+            suite.cases.extend(context.all(self, document, files, &errors));
         }
         with_inputs(suite, files)
     }
 
     /// Returns the suite with only the test at an offset, so the cost does not depend on the size of the file.
     pub fn suite_at(&self, document: &Document, offset: usize, files: &dyn Files) -> Suite {
-        let context = self.context(document, files, &Settings::default());
-        let mut suite = self.lower_root(document, context.as_deref(), files, &Settings::default());
+        let settings = &Settings::default();
+        let context = CaseContext::of(self, document, files, settings);
+        let mut suite = self.lower_root(context.as_ref(), document, files, settings);
         let place = document.pointer_at(offset);
         let item = self.file.case_list().zip(document.root()).and_then(|(list, root)| {
             let at = Definition::list_at(list);
@@ -230,7 +232,7 @@ impl Analyzer {
             Some((Definition::list_in(root, list)?.item_at(index)?, at.index(index)))
         });
         if let Some(((item, at), context)) = item.zip(context) {
-            suite.cases.extend(context.cases(item, &at, files).into_iter().map(Arc::new));
+            suite.cases.extend(context.lower.cases(item, &at, files).into_iter().map(Arc::new));
         }
         with_inputs(suite, files)
     }
@@ -244,60 +246,19 @@ impl Analyzer {
         self.dialect().map(Dialect::format)
     }
 
-    fn context(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Option<Box<dyn Lower>> {
-        Some(self.format()?.lower(self.file, document, files, settings))
-    }
-
     /// Returns the suite without the cases of its list.
     fn lower_root(
         &self,
+        context: Option<&CaseContext>,
         document: &Document,
-        context: Option<&dyn Lower>,
         files: &dyn Files,
         settings: &Settings,
     ) -> Suite {
         match context {
-            Some(context) => context.suite(self.file, document, files, settings),
+            Some(context) => context.lower.suite(self.file, document, files, settings),
             // Settings and scripts belong to no format and contain nothing to run.
             None => Suite::empty(self.file.serves().unwrap_or_else(Dialect::first)),
         }
-    }
-
-    fn cases(
-        &self,
-        document: &Document,
-        files: &dyn Files,
-        context: &dyn Lower,
-        errors: &Errors<'_>,
-    ) -> Vec<Arc<Case>> {
-        let shown_context = format!("{context:?}");
-        let Some((list, root)) = self.file.case_list().zip(document.root()) else { return Vec::new() };
-        let items = Definition::list_in(root, list);
-        let list = Definition::list_at(list);
-        let mut lowered_items = Vec::new();
-        for (index, item) in items.into_iter().flat_map(NodeRef::items).enumerate() {
-            let at = list.index(index);
-            let lower = || -> Vec<Arc<Case>> { context.cases(item, &at, files).into_iter().map(Arc::new).collect() };
-            let (extent, lowered) = match document.own_block(item) {
-                None => (item.range(), lower()),
-                Some((start, block)) => {
-                    let key = self.key(document, start, block, &shown_context);
-                    let kept = block.memo(key, || Lowered(Mutex::new((at.clone(), lower()))));
-                    (start..start + block.length(), kept.at(&at))
-                }
-            };
-            // Lines that were split off below an item, because they are not indented enough, belong to it too.
-            let end = document.end_with_strays(item).max(extent.end);
-            lowered_items.push((extent.start..end, lowered));
-        }
-        // A problem of the whole file affects every case: the command line refuses such a file.
-        let is_whole_refused = errors.is_refused_outside(lowered_items.iter().map(|(extent, _)| extent));
-        let cases = lowered_items.into_iter().flat_map(|(extent, lowered)| {
-            let (is_refused, unparsed) = errors.within(&extent);
-            let around = move |case| with_errors(case, is_refused || is_whole_refused, &unparsed);
-            lowered.into_iter().map(around)
-        });
-        cases.collect()
     }
 }
 
@@ -319,24 +280,6 @@ fn with_inputs(mut suite: Suite, files: &dyn Files) -> Suite {
     suite
 }
 
-/// Cases of an item from the last analysis, and its location then. They move if items are inserted above it.
-struct Lowered(Mutex<(Pointer, Vec<Arc<Case>>)>);
-
-impl Lowered {
-    fn at(&self, place: &Pointer) -> Vec<Arc<Case>> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (was, cases) = &mut *kept;
-        if was != place {
-            for case in cases.iter_mut().filter(|case| case.file.is_none()) {
-                let to = case.at.below(was).map_or_else(|| case.at.clone(), |rest| place.join(&rest));
-                *case = Arc::new(case.moved(to));
-            }
-            *was = place.clone();
-        }
-        cases.clone()
-    }
-}
-
 /// Whether a list has no items only because none of them could be parsed.
 fn is_emptied(root: NodeRef<'_>, problem: &Problem, broken: &[usize]) -> bool {
     let list = || root.find(&problem.at).filter(|list| list.shape() == Shape::Sequence);
@@ -347,65 +290,6 @@ fn is_emptied(root: NodeRef<'_>, problem: &Problem, broken: &[usize]) -> bool {
             let extent = list.range().start..next.unwrap_or(usize::MAX);
             list.items().next().is_none() && broken.iter().any(|at| extent.contains(at))
         })
-}
-
-/// Errors of a document, in document order.
-struct Errors<'p> {
-    /// Starts of the problems that are errors according to the settings, and of their repetitions.
-    refused: Vec<usize>,
-    /// Problems that leave part of the text not understood, whatever the settings are.
-    unparsed: Vec<&'p Problem>,
-}
-
-impl<'p> Errors<'p> {
-    /// Takes the problems as adjusted by settings (`reported`) and unadjusted (`found`).
-    fn of(reported: &[Problem], found: &'p [Problem]) -> Errors<'p> {
-        let errors = reported.iter().filter(|problem| problem.severity == Severity::Error);
-        let uses = |problem: &Problem| {
-            let uses = problem.related.iter().filter(|related| related.repeats);
-            uses.map(|related| related.range.start).collect::<Vec<_>>()
-        };
-        let mut refused: Vec<usize> =
-            errors.flat_map(|problem| std::iter::once(problem.range.start).chain(uses(problem))).collect();
-        refused.sort_unstable();
-        // Two tests with the same name are both understood.
-        let is_unparsed =
-            |problem: &&Problem| problem.severity == Severity::Error && problem.code != Code::DuplicateName;
-        let mut unparsed: Vec<&Problem> = found.iter().filter(is_unparsed).collect();
-        unparsed.sort_by_key(|problem| problem.range.start);
-        Errors { refused, unparsed }
-    }
-
-    /// Whether an error begins outside of all these ranges, which are in document order.
-    fn is_refused_outside<'r>(&self, places: impl Iterator<Item = &'r Range<usize>>) -> bool {
-        let mut covered = 0;
-        let mut inside = 0;
-        for place in places {
-            let first = self.refused.partition_point(|error| *error < place.start.max(covered));
-            covered = covered.max(place.end);
-            inside += self.refused.partition_point(|error| *error < covered).saturating_sub(first);
-        }
-        inside < self.refused.len()
-    }
-
-    /// Returns whether an error begins in a range, and the problems that leave text unparsed in it.
-    fn within(&self, range: &Range<usize>) -> (bool, Vec<&'p Problem>) {
-        let first = self.refused.partition_point(|place| *place < range.start);
-        let is_refused = self.refused.get(first).is_some_and(|place| *place < range.end);
-        let first = self.unparsed.partition_point(|problem| problem.range.start < range.start);
-        let unparsed = self.unparsed[first..].iter().take_while(|problem| problem.range.start < range.end);
-        (is_refused, unparsed.copied().collect())
-    }
-}
-
-fn with_errors(case: Arc<Case>, is_refused: bool, unparsed: &[&Problem]) -> Arc<Case> {
-    if !unparsed.is_empty() || !case.intact {
-        Arc::new(case.with_errors(unparsed))
-    } else if is_refused {
-        Arc::new(Case { intact: false, ..Case::clone(&case) })
-    } else {
-        case
-    }
 }
 
 #[cfg(test)]

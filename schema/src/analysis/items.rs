@@ -1,27 +1,15 @@
 //! The items of a list: what is found in each of them is kept with its block.
 
-use std::{
-    hash::{Hash, Hasher},
-    ops::Range,
-    sync::Arc,
-};
+use std::{ops::Range, sync::Arc};
 
-use rustc_hash::FxHasher;
-
-use super::{Analyzer, finish};
+use super::{Analyzer, cases::CaseContext, finish};
 use crate::{
-    document::{Block, Document, NodeRef, Pointer, parallel},
+    document::{Block, NodeRef, parallel},
     files::Files,
-    finding::Finding,
-    format::{Dialect, Lower},
-    idle,
-    lint_node::head,
     names,
-    problem::{Code, Problem, Severity},
+    problem::Problem,
     relations::{Facts, ListFacts},
-    settings::Settings,
-    suite::Claim,
-    validate::{Definition, is_damaged},
+    validate::Definition,
 };
 
 /// The items of a list, in their order.
@@ -44,50 +32,6 @@ struct Findings {
     facts: Option<Facts>,
 }
 
-/// The rest of a file that its cases depend on, with a hash of it.
-pub(super) struct CaseContext {
-    list: &'static str,
-    dialect: Dialect,
-    lower: Box<dyn Lower>,
-    hash: u64,
-}
-
-impl CaseContext {
-    pub(super) fn of(
-        analyzer: &Analyzer,
-        document: &Document,
-        files: &dyn Files,
-        settings: &Settings,
-    ) -> Option<CaseContext> {
-        let lower = analyzer.context(document, files, settings)?;
-        let mut hasher = FxHasher::default();
-        format!("{lower:?}").hash(&mut hasher);
-        let (list, dialect) = (analyzer.file.case_list()?, analyzer.dialect()?);
-        Some(CaseContext { list, dialect, lower, hash: hasher.finish() })
-    }
-
-    /// Reports that a test of an item passes although nothing happens, unless other problems may be the cause.
-    fn report_idle(&self, item: NodeRef<'_>, files: &dyn Files, problems: &mut Vec<Problem>) {
-        let is_cause = |problem: &Problem| {
-            problem.severity == Severity::Error || matches!(problem.code, Code::VacuousClaim | Code::NoClaims)
-        };
-        if is_damaged(item) || problems.iter().any(is_cause) {
-            return;
-        }
-        for case in self.lower.cases(item, &Pointer::root(), files) {
-            if case.file.is_some() || !idle::passes(&case, self.dialect) {
-                continue;
-            }
-            // The key that contains the claims. One of them may be about a default.
-            let key_of = |claim: &Claim| Some(case.at.step(&claim.at.below(&case.at)?.steps().next()?));
-            let key = case.claims.iter().filter_map(key_of).find(|key| item.find(key).is_some());
-            let at = key.unwrap_or_else(|| case.at.clone());
-            let words = idle::message(case.action.kind());
-            problems.push(Finding::stated(Code::VacuousClaim, words, at.clone(), head(item, &at)).problem());
-        }
-    }
-}
-
 impl ItemList {
     /// Looks at the items of a list. What is known of an item is not looked for again.
     pub(super) fn of(
@@ -97,16 +41,17 @@ impl ItemList {
         files: &dyn Files,
         cases: Option<&CaseContext>,
     ) -> ItemList {
-        let cases = cases.filter(|cases| cases.list == list);
+        let cases = cases.filter(|cases| cases.list == Some(list));
         let document = node.document();
-        let nodes: Vec<NodeRef<'_>> = node.items().collect();
-        let items = parallel::map(&nodes, |item| {
+        let nodes: Vec<(usize, NodeRef<'_>)> = node.items().enumerate().collect();
+        let items = parallel::map(&nodes, |(index, item)| {
+            let cases = cases.map(|cases| (cases, *index));
             let look = || analyzer.look_at(*item, list, files, cases);
             let (block, findings) = match document.own_block(*item) {
                 None => (0, Arc::new(look())),
                 Some((start, block)) => {
                     // An item may end up in another list although its text stays the same.
-                    let key = analyzer.key(document, start, block, (list, cases.map(|cases| cases.hash)));
+                    let key = analyzer.key(document, start, block, (list, cases.map(|(cases, _)| cases.hash)));
                     (start, block.memo(key, || look().relative_to(start, block)))
                 }
             };
@@ -136,11 +81,12 @@ impl Analyzer {
         item: NodeRef<'_>,
         list: &'static str,
         files: &dyn Files,
-        cases: Option<&CaseContext>,
+        cases: Option<(&CaseContext, usize)>,
     ) -> Findings {
         let mut problems = self.validate(item, Definition::Item(self.file, list), files);
-        if let Some(cases) = cases {
-            cases.report_idle(item, files, &mut problems);
+        if let Some((cases, index)) = cases {
+            let place = Definition::list_at(list).index(index);
+            cases.report_idle(self, item, &place, files, &mut problems);
         }
         finish::settle(&mut problems, item.document());
         let facts = self.format().and_then(|format| format.facts(self.file, list, item, files));
