@@ -65,6 +65,8 @@ mod starting;
 mod task_files;
 #[path = "lsp/tasks.rs"]
 mod tasks;
+#[path = "lsp/test_items.rs"]
+mod test_items;
 #[path = "lsp/texts.rs"]
 mod texts;
 #[path = "lsp/trust.rs"]

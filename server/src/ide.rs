@@ -25,6 +25,7 @@ pub(crate) mod run_problems;
 pub(crate) mod runnable;
 pub(crate) mod selection;
 pub(crate) mod symbols;
+pub(crate) mod test_items;
 pub(crate) mod tokens;
 pub(crate) mod transcript;
 pub(crate) mod values;

@@ -18,6 +18,7 @@ mod navigation;
 mod reference;
 mod runs;
 mod server;
+mod test_items;
 mod transport;
 mod world;
 

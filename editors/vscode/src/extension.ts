@@ -2,7 +2,7 @@
 // It never parses a spec: tests, problems and results come from the server.
 
 import * as vscode from 'vscode';
-import { isSpec, testsIn } from './files';
+import { isSpec, testsIn, workspaceHasSpec } from './files';
 import { Reference } from './reference';
 import { Server } from './server';
 import { Transcripts } from './transcript';
@@ -47,6 +47,7 @@ export function activate(context: vscode.ExtensionContext): void {
   );
   offerCommands(vscode.window.activeTextEditor);
   if (specIsOpen()) void running.start();
+  else void workspaceHasSpec().then((has) => (has ? running.start() : undefined));
 }
 
 export async function deactivate(): Promise<void> {

@@ -31,6 +31,11 @@ export const selector = ['file', 'untitled'].map((scheme) => ({ scheme, language
 /** Names of specs: the status of the server is shown for them. */
 export const named = patterns.map((pattern) => ({ scheme: 'file', language: 'yaml', pattern }));
 
+/** Whether the workspace has a spec, so that its tests are listed before one is opened. */
+export async function workspaceHasSpec(): Promise<boolean> {
+  return (await vscode.workspace.findFiles(`{${patterns.join(',')}}`, undefined, 1)).length > 0;
+}
+
 export function isSpec(document: vscode.TextDocument): boolean {
   return vscode.languages.match(named, document) > 0 || holdsSpec(document);
 }

@@ -6,12 +6,14 @@ import { named, selector } from './files';
 import { runWith } from './models';
 import { findProgram, type Program } from './program';
 import { asCommand, linkCommands } from './reference';
+import { Tests, type Link, type TestFile } from './tests';
 import { isPage, type Page, type Transcripts } from './transcript';
 import { requestTrust } from './trust';
 
-export class Server implements vscode.Disposable {
+export class Server implements vscode.Disposable, Link {
   private client: LanguageClient | undefined;
   private readonly status = vscode.languages.createLanguageStatusItem('speclens.server', named);
+  private readonly view = new Tests(this);
   /** Starts and stops follow one another: a restart during a start waits for it. */
   private queue: Promise<void> = Promise.resolve();
 
@@ -47,7 +49,16 @@ export class Server implements vscode.Disposable {
     if (this.client?.isRunning()) await this.client.sendNotification('speclens/trust', { trusted: true });
   }
 
+  /** The tests of a document, or of all files of the workspace; none while the server does not run. */
+  async tests(uri?: string): Promise<TestFile[]> {
+    if (!this.client?.isRunning()) return [];
+    const { files } = await this.client.sendRequest<{ files: TestFile[] }>('speclens/tests', { uri });
+    // The server may escape other characters than VS Code does.
+    return files.map((file) => ({ ...file, uri: vscode.Uri.parse(file.uri).toString() }));
+  }
+
   dispose(): void {
+    this.view.dispose();
     this.status.dispose();
   }
 
@@ -68,6 +79,7 @@ export class Server implements vscode.Disposable {
     client.onDidChangeState(({ newState }) => {
       if (newState === State.Running) this.show('running', { program });
       if (newState === State.Starting) this.show('starting', { program, busy: true });
+      if (newState === State.Stopped) this.view.ended();
       if (newState === State.Stopped) this.show('stopped', { program, severity: vscode.LanguageStatusSeverity.Warning });
     });
     this.client = client;
@@ -142,6 +154,7 @@ export class Server implements vscode.Disposable {
       },
     );
     client.registerFeature(ownCommands);
+    client.onNotification('speclens/testsChanged', ({ uri }: { uri?: string }) => this.view.changed(uri && vscode.Uri.parse(uri).toString()));
     return client;
   }
 
@@ -164,11 +177,11 @@ export class Server implements vscode.Disposable {
   }
 }
 
-/** Tells the server that a chosen `key: ` may ask for the list of its values, and that transcripts are shown and models chosen here. */
+/** Tells the server that a chosen `key: ` may ask for the list of its values, and that tests and transcripts are shown and models chosen here. */
 const ownCommands: StaticFeature = {
   fillClientCapabilities: (capabilities) => {
     const experimental = capabilities.experimental as object | undefined;
-    capabilities.experimental = { ...experimental, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript', 'speclens.dryRun', 'speclens.preconditions', 'speclens.runWith'] } };
+    capabilities.experimental = { ...experimental, testItems: true, commands: { commands: ['editor.action.triggerSuggest', 'speclens.showTranscript', 'speclens.dryRun', 'speclens.preconditions', 'speclens.runWith'] } };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

@@ -230,6 +230,20 @@ impl KnownState {
 }
 
 impl CaseState {
+    /// Returns the time from start to end of a test that passed, if it was measured.
+    pub(crate) fn duration_ms(&self) -> Option<f64> {
+        match self {
+            CaseState::Passed { duration_ms } | CaseState::Warned { duration_ms, .. } => *duration_ms,
+            CaseState::NeverRun
+            | CaseState::Running
+            | CaseState::Cancelled
+            | CaseState::Stale
+            | CaseState::Failed { .. }
+            | CaseState::Unknown { .. }
+            | CaseState::Error { .. } => None,
+        }
+    }
+
     /// Returns the state in a few words; `None` for a test that never ran.
     pub(crate) fn title(&self) -> Option<String> {
         let passed = |milliseconds: &Option<f64>| {

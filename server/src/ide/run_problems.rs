@@ -12,6 +12,7 @@ use speclens_schema::{
     evidence::Evidence,
     format::Dialect,
     judge::Judged,
+    mask::Secrets,
     suite::{Case, Subject, Suite},
     unparsed,
     verdict::{FailureCode, FilePlace, Outcome, RelatedPlace, Status},
@@ -28,7 +29,18 @@ pub(crate) struct RunProblem {
     pub message: String,
     /// Its status: fail and error are failures; warn and unknown are less severe.
     pub status: Status,
+    /// The expected and the actual value; `None` if a claim compares no values.
+    pub difference: Option<(String, String)>,
     pub related: Vec<RunRelated>,
+}
+
+impl RunProblem {
+    /// Masks secrets: names of tests and texts of assertions come from the suite, which may contain some.
+    pub(crate) fn mask(&mut self, secrets: &Secrets) {
+        let related = self.related.iter_mut().map(|related| &mut related.message);
+        let values = self.difference.iter_mut().flat_map(|(expected, actual)| [expected, actual]);
+        related.chain(values).chain([&mut self.message]).for_each(|text| *text = secrets.mask(text));
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -127,6 +139,7 @@ fn of_attempt(
             code: verdict.code.map(FailureCode::as_str),
             message,
             status,
+            difference: difference(&verdict.outcome),
             related: related
                 .map(|related| RunRelated {
                     message: related.message.clone(),
@@ -151,6 +164,7 @@ pub(crate) fn run_error(dialect: Dialect, document: &Document, case: &Case, mess
         code: None,
         message: format!("`{}` ended with an error: {message}", case.name),
         status: Status::Error,
+        difference: None,
         related: Vec::new(),
     }
 }
@@ -162,6 +176,7 @@ pub(crate) fn noted(dialect: Dialect, document: &Document, case: &Case, notes: &
         code: None,
         message: format!("`{}`: {note}", case.name),
         status: Status::Pass,
+        difference: None,
         related: Vec::new(),
     });
     notes.collect()
@@ -202,6 +217,12 @@ pub(super) fn place(document: &Document, name_key: &str, case: &Case, at: &Point
         let end = text.line_to_byte(text.byte_to_line(start)) + String::from(line).trim_end().len();
         start..end.max(start)
     })
+}
+
+fn difference(outcome: &Outcome) -> Option<(String, String)> {
+    let (Outcome::Fail(mismatch) | Outcome::Warn(mismatch)) = outcome else { return None };
+    let is_whole = !mismatch.expected.is_empty() && !mismatch.actual.is_empty();
+    is_whole.then(|| (mismatch.expected.clone(), mismatch.actual.clone()))
 }
 
 fn message(label: &str, outcome: &Outcome) -> String {
@@ -326,6 +347,7 @@ pub(crate) fn failing_gates(suite: &Suite, document: &Document, attempts: &[Vec<
             code: Some(gate.name),
             message: gate.message,
             status: gate.status,
+            difference: None,
             related: Vec::new(),
         })
     });

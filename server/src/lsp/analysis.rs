@@ -94,11 +94,8 @@ fn of_runs(snapshot: &Snapshot, problems: &Problems, workspace: &Workspace) -> (
     let is_refused = workspace.wrong().is_some() || problems.iter().any(|problem| problem.severity == Severity::Error);
     let with_gates = place.main().is_none() && !is_refused;
     let mut problems = latest::problems(&suite, &snapshot.document, &outcomes, with_gates);
-    // The names of tests and the texts of assertions come from the suite, which may contain secrets.
-    for problem in problems.own.iter_mut().chain(problems.parts.iter_mut().flat_map(|(_, problems)| problems)) {
-        let related = problem.related.iter_mut().map(|related| &mut related.message);
-        related.chain([&mut problem.message]).for_each(|text| *text = secrets.mask(text));
-    }
+    let parts = problems.parts.iter_mut().flat_map(|(_, problems)| problems);
+    problems.own.iter_mut().chain(parts).for_each(|problem| problem.mask(&secrets));
     let running_without = results.running_without(&suite);
     (Latest { suite: Some(suite), outcomes, running_without, ..Latest::default() }, problems)
 }
@@ -143,6 +140,7 @@ fn refusal(document: &Document, file: &SettingsFile) -> RunProblem {
         code: None,
         message: job::settings_sentence(file),
         status: Status::Error,
+        difference: None,
         related: Vec::new(),
     }
 }

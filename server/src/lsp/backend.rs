@@ -26,6 +26,7 @@ use super::{
     commands, convert, features, methods, navigation,
     runs::Chosen,
     server::{Handle, When, failed},
+    test_items::{Tests, TestsParams},
     world::Snapshot,
 };
 use crate::processes;
@@ -55,6 +56,18 @@ impl Backend {
 
     pub(super) async fn trust(&self, params: TrustParams) {
         self.server.send(move |server| server.set_trust(params.trusted));
+    }
+
+    /// `speclens/tests`: a view of tests is filled.
+    pub(super) async fn tests(&self, params: TestsParams) -> Result<Tests> {
+        let Some(uri) = params.uri else {
+            return self.server.ask(|server, reply| server.answer_about_all(reply, Tests::of_workspace)).await;
+        };
+        let _turn = self.turn("speclens/tests", &uri).await;
+        let at = uri.clone();
+        let runs = self.server.get(move |server| server.runs_of(&at.0)).await?;
+        let tests = self.when(When::Judged, &uri, move |snapshot| Tests::of_document(snapshot, runs)).await?;
+        Ok(tests.unwrap_or_else(Tests::none))
     }
 
     /// `window/workDoneProgress/cancel`: the user dismissed the progress of a run.

@@ -43,6 +43,9 @@ pub(super) struct Abilities {
     pub asks_for_models: bool,
     /// It opens a document when asked to.
     pub shows_documents: bool,
+    /// It shows a view of the tests. A client that does declares it in its experimental capabilities:
+    /// `{"testItems": true}`.
+    pub views_tests: bool,
 }
 
 /// The client command that opens the completion list. A client that has it declares it in its experimental
@@ -76,6 +79,7 @@ impl Abilities {
             shows_preconditions: knows("speclens.preconditions"),
             asks_for_models: knows("speclens.runWith"),
             shows_documents: is("/window/showDocument/support"),
+            views_tests: is("/experimental/testItems"),
             refreshes_hints: is("/workspace/inlayHint/refreshSupport"),
             refreshes_lenses: is("/workspace/codeLens/refreshSupport"),
             resolves_edits: lists("/textDocument/codeAction/resolveSupport/properties", "edit")

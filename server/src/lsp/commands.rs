@@ -85,28 +85,37 @@ pub(super) async fn execute(server: &Handle, params: ExecuteCommandParams) -> Re
         let message = || format!("`{}` needs one argument with a string `{key}`", name.as_str());
         text(key).ok_or_else(|| Error::invalid_params(message()))
     };
-    let tests = || text("test").map_or(Wanted::File, Wanted::Test);
-    // A client that has already chosen a model names it.
-    let models = || -> Result<Vec<String>> {
-        let named = argument.as_ref().and_then(|argument| argument.get("models")).filter(|named| !named.is_null());
+    let texts = |key: &str| -> Result<Vec<String>> {
+        let named = argument.as_ref().and_then(|argument| argument.get(key)).filter(|named| !named.is_null());
         let named = named.map(Vec::<String>::deserialize).transpose();
-        let message = || format!("`models` of `{}` must be a list of strings", name.as_str());
+        let message = || format!("`{key}` of `{}` must be a list of strings", name.as_str());
         Ok(named.map_err(|_| Error::invalid_params(message()))?.unwrap_or_default())
     };
+    // Lenses name one test, views of tests several.
+    let some = || -> Result<Option<Wanted>> {
+        let mut names = texts("tests")?;
+        names.extend(text("test"));
+        Ok((!names.is_empty()).then_some(Wanted::Tests(names)))
+    };
+    let tests = || Ok::<_, Error>(some()?.unwrap_or(Wanted::File));
+    // A client that has already chosen a model names it.
+    let models = || texts("models");
     match name {
         LensCommand::Run => {
-            let wanted = Wanted::Test(needed("test")?);
+            let missing =
+                || Error::invalid_params(format!("`{}` needs one argument with a string `test`", name.as_str()));
+            let wanted = some()?.ok_or_else(missing)?;
             run(server, &needed("uri")?, wanted, Operation::Run { models: models()? }).await
         }
         LensCommand::RunFile => run(server, &needed("uri")?, Wanted::File, Operation::Run { models: models()? }).await,
-        LensCommand::Ask => run(server, &needed("uri")?, tests(), Operation::Ask).await,
-        LensCommand::Judge => run(server, &needed("uri")?, tests(), Operation::Judge).await,
+        LensCommand::Ask => run(server, &needed("uri")?, tests()?, Operation::Ask).await,
+        LensCommand::Judge => run(server, &needed("uri")?, tests()?, Operation::Judge).await,
         LensCommand::Preconditions => {
             let (uri, test) = (needed("uri")?, needed("test")?);
-            run(server, &uri, Wanted::Test(test), Operation::Preconditions).await
+            run(server, &uri, Wanted::Tests(vec![test]), Operation::Preconditions).await
         }
         LensCommand::RunWith => {
-            let (uri, wanted) = (needed("uri")?, tests());
+            let (uri, wanted) = (needed("uri")?, tests()?);
             let choices = about(server, &uri, features::choices).await?.unwrap_or_default();
             if choices.is_empty() {
                 let message = "the tests of this file do not use models, so there is no model to choose";
@@ -238,12 +247,12 @@ async fn preconditions(
     operation: &Operation,
 ) -> std::result::Result<Option<String>, u32> {
     match (operation, wanted) {
-        (Operation::Preconditions, Wanted::Test(test)) => {
+        (Operation::Preconditions, Wanted::Tests(tests)) => {
             let End { suite, result } = match begun.ended.await {
                 Ok(end) => end,
                 Err(_) => return Ok(None),
             };
-            Ok(Some(transcript::preconditions(test, &suite, &result)))
+            Ok(tests.first().map(|test| transcript::preconditions(test, &suite, &result)))
         }
         (Operation::Preconditions, Wanted::File) | (Operation::Run { .. } | Operation::Ask | Operation::Judge, _) => {
             Err(begun.number)

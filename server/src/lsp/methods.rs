@@ -60,6 +60,7 @@ fn files(table: Table) -> Table {
         .method("workspace/didChangeConfiguration", Backend::did_change_configuration, NOTHING)
         .method("workspace/didChangeWatchedFiles", Backend::did_change_watched_files, NOTHING)
         .method("speclens/trust", Backend::trust, NOTHING)
+        .method("speclens/tests", Backend::tests, NOTHING)
         .method("window/workDoneProgress/cancel", Backend::cancel_progress, NOTHING)
 }
 

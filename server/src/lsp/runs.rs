@@ -74,7 +74,10 @@ impl Runs {
         plan.cases = plan.cases.iter().copied().filter(is_free).collect();
         if plan.cases.is_empty() || (is_whole && same) {
             let message = match &run.wanted {
-                Wanted::Test(name) => format!("`{name}` is already running; stop it to run it again"),
+                Wanted::Tests(names) if names.len() == 1 => {
+                    format!("`{}` is already running; stop it to run it again", names[0])
+                }
+                Wanted::Tests(_) => "these tests are already running; stop them to run them again".to_owned(),
                 Wanted::File => "the tests of this file are already running; stop them to run them again".to_owned(),
             };
             let refused = Refused::Because(lsp::MessageType::Info, message);
@@ -109,7 +112,7 @@ impl Runs {
             };
             let runs = |test: &String| match (&run.follower, &run.wanted) {
                 (Some(follower), _) => follower.left.contains_key(test),
-                (None, Wanted::Test(name)) => name == test,
+                (None, Wanted::Tests(names)) => names.contains(test),
                 (None, Wanted::File) => true,
             };
             chosen.run.is_none_or(|chosen| chosen == u64::from(**number))
@@ -124,6 +127,13 @@ impl Runs {
         if let Some((_, run)) = self.runs.iter().find(|(number, _)| progress_token(**number) == *token) {
             run.cancel.cancel();
         }
+    }
+
+    /// Returns the numbers of the runs of a suite, each with the names of its tests that have not ended.
+    pub(super) fn of_suite(&self, suite: &SuiteId) -> Vec<(u32, Vec<String>)> {
+        let begun = self.runs.iter().filter_map(|(number, run)| Some((*number, run.follower.as_ref()?)));
+        let own = begun.filter(|(_, follower)| follower.plan.id == *suite);
+        own.map(|(number, follower)| (number, follower.left.keys().cloned().collect())).collect()
     }
 
     pub(super) fn under_way(&self) -> Vec<Value> {

@@ -30,6 +30,7 @@ use super::{
     analysis::Published,
     client::{Abilities, Display},
     runs::{Chosen, Runs},
+    test_items::{TestsChanged, TestsChangedParams},
     world::{OpenDocument, Snapshot, World},
 };
 use crate::{
@@ -328,6 +329,14 @@ impl Server {
     fn log(&self, message: String) {
         let kind = lsp::MessageType::Warning;
         self.notify::<lsp::LogMessageNotification>(lsp::LogMessageParams { kind, message });
+    }
+
+    /// Tells a client with a view of tests that it shows obsolete ones: of a document, or, without one, of files.
+    fn tests_changed(&self, uri: Option<&str>) {
+        if self.world.abilities.views_tests {
+            let uri = uri.map(|uri| lsp::Uri(uri.to_owned()));
+            self.notify::<TestsChanged>(TestsChangedParams { uri });
+        }
     }
 
     fn refresh_lenses(&self, is_needed: bool) {

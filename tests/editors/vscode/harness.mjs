@@ -265,6 +265,35 @@ class Window {
     await this.page.locator('.markers-panel .monaco-list-row', { hasText: words }).first().waitFor({ state: 'detached' });
   }
 
+  async openTests() {
+    await this.page.click('.activitybar .action-item [aria-label^="Testing"]');
+    await this.page.waitForSelector('.test-explorer');
+  }
+
+  /** Waits until the view of tests has a row with these words, and with the icon of this state. */
+  async testRow(words, state = '') {
+    const icon = this.page.locator(`[class*="testing-${state}"]`);
+    const row = this.page.locator('.test-explorer .monaco-list-row', { hasText: words }).filter({ has: icon }).first();
+    await row.waitFor();
+    return row;
+  }
+
+  /** Runs a row of the view of tests by its own button. */
+  async runTestRow(label) {
+    const row = await this.testRow(label);
+    await row.hover();
+    await row.locator('.action-label[aria-label^="Run Test"]').click();
+  }
+
+  /** Opens a row of the view of tests. */
+  async openTestRow(label) {
+    const row = await this.testRow(label);
+    if ((await row.getAttribute('aria-expanded')) === 'false') {
+      await row.click();
+      await this.page.keyboard.press('ArrowRight');
+    }
+  }
+
   /** Chooses a suggestion of the open list. */
   async accept(label) {
     await this.page.locator('.suggest-widget.visible .monaco-list-row', { hasText: label }).first().click();

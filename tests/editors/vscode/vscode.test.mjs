@@ -152,6 +152,34 @@ tests:\n  - name: greets\n    command: echo run >> runs.txt; echo hello\n    exp
   });
 });
 
+test('the view of tests shows the workspace, runs it, and follows the editor', async (t) => {
+  const path = workspace();
+  await vscode.inWindow(t.name, path, {}, async (window) => {
+    const { page } = window;
+    // Without a spec that is open.
+    await window.openTests();
+    for (const format of ['KindLM', 'cli-bench', 'ClawSpec']) await window.testRow(format);
+    await window.openTestRow('KindLM');
+    await window.openTestRow('kindlm.yaml');
+    await window.testRow('greets');
+    await window.testRow('finds the order');
+
+    // A test that is run from the view shows its result in the lens as well.
+    await window.runTestRow('greets');
+    await window.testRow(/greets\s*✓ passed/, 'passed');
+    await window.openPath('kindlm.yaml');
+    await window.lens('name: greets', '✓ passed');
+
+    // One that is run from its lens shows it in the view, with the values that differ.
+    await window.clickLens('name: finds the order', '▶ Run');
+    await window.lens('name: finds the order', '✗ 1 assertion failed');
+    await window.testRow(/finds the order\s*✗ 1 assertion failed/, 'failed');
+    await window.retype('54321', '12345');
+    await window.testRow('finds the order', 'passed');
+    await page.waitForSelector('.monaco-editor [class*="testing-passed"]');
+  });
+});
+
 test('a click on Run says why a test is not run', async (t) => {
   const path = workspace();
   const suite = `kindlm: 1\nproject: p\nsuite: {name: s}\nproviders: {openai: {apiKeyEnv: KEY}}\nmodels: [{id: m, provider: openai, model: gpt}]

@@ -31,7 +31,8 @@ pub(in crate::lsp) const NOT_OPEN: &str = "this file is not open or is not a sui
 /// The tests that a run is requested for.
 #[derive(Clone, Debug)]
 pub(in crate::lsp) enum Wanted {
-    Test(String),
+    /// Those with these names, at least one.
+    Tests(Vec<String>),
     File,
 }
 
@@ -208,13 +209,21 @@ fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted)
     let obstacle =
         |index: usize| NotRunnableReason::of(suite, index).or((!has_suite).then_some(NotRunnableReason::NoSuite));
     match wanted {
-        Wanted::Test(name) => {
-            let Some(index) = candidates.iter().copied().find(|index| suite.cases[*index].name == *name) else {
-                return Err(Refused::Failed(format!("this file has no test `{name}`")));
-            };
-            match obstacle(index) {
-                Some(obstacle) => Err(Refused::by(obstacle, name)),
-                None => Ok([index].into()),
+        Wanted::Tests(names) => {
+            let mut free = BTreeSet::new();
+            let mut refused = None;
+            for name in names {
+                let Some(index) = candidates.iter().copied().find(|index| suite.cases[*index].name == *name) else {
+                    return Err(Refused::Failed(format!("this file has no test `{name}`")));
+                };
+                match obstacle(index) {
+                    Some(obstacle) => refused = refused.or(Some(Refused::by(obstacle, name))),
+                    None => drop(free.insert(index)),
+                }
+            }
+            match refused {
+                Some(refused) if free.is_empty() => Err(refused),
+                Some(_) | None => Ok(free),
             }
         }
         Wanted::File => {

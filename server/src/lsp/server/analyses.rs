@@ -103,6 +103,7 @@ impl Server {
         // The next analysis reports the problems of a later version, but cannot detect that the lenses changed.
         self.refresh_lenses(changes_lenses);
         self.refresh_hints(changes_verdicts && self.world.display.inlay_hints);
+        self.tests_changed(Some(uri));
         if is_current {
             self.publish_elsewhere(uri, others);
             self.publish_own(uri, (opening, version), own);
@@ -221,6 +222,7 @@ impl Server {
                 self.log(reason);
             }
             self.world_mut().index = Arc::new(outcome.files);
+            self.tests_changed(None);
             if outcome.is_partial {
                 self.index.look_at_all(Depth::Everything);
             }

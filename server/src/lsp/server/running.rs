@@ -155,6 +155,12 @@ impl Server {
         (self.runs.under_way(), spec.and_then(|spec| spec.latest.clone()))
     }
 
+    /// Returns the runs under way of the suite of a document, each with the tests that have not ended.
+    pub(in crate::lsp) fn runs_of(&self, uri: &str) -> Vec<(u32, Vec<String>)> {
+        let suite = self.world.documents.get(uri).and_then(|open| open.suite(uri));
+        suite.map(|suite| self.runs.of_suite(&suite)).unwrap_or_default()
+    }
+
     /// Whether the user can be asked to trust a directory: not if the client manages trust itself.
     pub(in crate::lsp) fn trust(&self) -> (bool, bool) {
         (self.world.trusted, self.world.trust_is_clients)
