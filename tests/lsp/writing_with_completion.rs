@@ -294,7 +294,7 @@ fn a_clawspec_contract_is_written_from_an_empty_buffer() {
         Out,
         Out,
         Out,
-        Pick("- ", "name, when, then"),
+        Pick("- ", "new scenario"),
         Type("mail-refuses"),
         Tab,
         Tab,
@@ -479,9 +479,9 @@ tests:
 #[test]
 fn one_choice_makes_a_whole_suite() {
     for (name, label) in [
-        ("kindlm.yaml", "kindlm, project, suite, tests"),
-        ("cli-bench.yaml", "cli, version_command, providers, tasks"),
-        ("skills/newsletter/tests/scenarios.yaml", "version, target, scenarios"),
+        ("kindlm.yaml", "new KindLM suite"),
+        ("cli-bench.yaml", "new cli-bench suite"),
+        ("skills/newsletter/tests/scenarios.yaml", "new ClawSpec scenario file"),
     ] {
         let files = [
             (

@@ -37,38 +37,59 @@ pub(crate) fn complete(
     if let Some(found) = aliases::aliases(document, file, offset) {
         return found;
     }
-    let Some(context) = Context::find(document, file, offset) else { return Vec::new() };
-    let (has_colon, quote) = match &context.slot {
-        Slot::Key { has_colon, quote, .. } => (*has_colon, *quote),
-        Slot::Value { quote } => (false, *quote),
-        Slot::Continued | Slot::Below | Slot::Item | Slot::Comment => (false, None),
-    };
-    let mut list = List {
-        document,
-        file,
-        offset,
-        values,
-        elsewhere,
-        latest,
-        context: &context,
-        has_colon,
-        quote,
-        lead: context.layout.gap.clone(),
-        log_path: OnceCell::new(),
-        seen: 0..0,
-        items: Vec::new(),
-    };
-    match &context.slot {
-        Slot::Key { .. } => list.keys(),
-        Slot::Value { .. } => list.values(),
-        Slot::Continued => {
-            list.variables();
+    let fill = |context: &Context<'_>| {
+        let (has_colon, quote) = match &context.slot {
+            Slot::Key { has_colon, quote, .. } => (*has_colon, *quote),
+            Slot::Value { quote } => (false, *quote),
+            Slot::Continued | Slot::Below | Slot::Item | Slot::Comment => (false, None),
+        };
+        let (lead, log_path) = (context.layout.gap.clone(), OnceCell::new());
+        let (seen, items) = (0..0, Vec::new());
+        List {
+            document,
+            file,
+            offset,
+            values,
+            elsewhere,
+            latest,
+            context,
+            has_colon,
+            quote,
+            lead,
+            log_path,
+            seen,
+            items,
         }
-        Slot::Below => list.below(),
-        Slot::Item => list.items_with_dash(),
-        Slot::Comment => list.directives(),
+        .filled()
+    };
+    // Below the first key of an item, its other keys come before other items.
+    let mut found = Context::inside(document, file, offset).map(|context| fill(&context)).unwrap_or_default();
+    let others = Context::find(document, file, offset).map(|context| fill(&context)).unwrap_or_default();
+    if found.is_empty() {
+        return others;
     }
-    list.join_seen();
-    list.prefixes_first();
-    list.items
+    let is_new = |item: &Completion| found.iter().all(|known| known.label != item.label);
+    let others = others.into_iter().filter(is_new);
+    let last = |item: Completion| Completion { sort_key: format!("9{}", item.sort_key), preselect: false, ..item };
+    let others: Vec<Completion> = others.map(last).collect();
+    found.extend(others);
+    found
+}
+
+impl List<'_> {
+    fn filled(mut self) -> Vec<Completion> {
+        match &self.context.slot {
+            Slot::Key { .. } => self.keys(),
+            Slot::Value { .. } => self.values(),
+            Slot::Continued => {
+                self.variables();
+            }
+            Slot::Below => self.below(),
+            Slot::Item => self.items_with_dash(),
+            Slot::Comment => self.directives(),
+        }
+        self.join_seen();
+        self.prefixes_first();
+        self.items
+    }
 }

@@ -148,6 +148,15 @@ impl<'d> Context<'d> {
         let found = cursor.attempts().find_map(|attempt| cursor.context(file, cursor.read(attempt)?));
         found.unwrap_or_else(|| cursor.comment(file))
     }
+
+    /// The context further to the right, if the cursor is where editors put it after the first key of an item: below its
+    /// dash, or below a key without a value.
+    pub(crate) fn inside(document: &'d Document, file: SpecFile, offset: usize) -> Option<Context<'d>> {
+        let cursor = Cursor::new(document, offset)?;
+        let plain = Attempt { column: Some(cursor.column_inside()?), ..Attempt::default() };
+        let [key, item] = [Attempt { is_key: true, ..plain.clone() }, Attempt { lead: "- ", ..plain.clone() }];
+        [key, item, plain].into_iter().find_map(|attempt| cursor.context(file, cursor.read(attempt)?).flatten())
+    }
 }
 
 /// The alias that is being typed, with the bytes that it replaces.
@@ -223,6 +232,22 @@ impl<'d> Cursor<'d> {
         Some(below.indent()).filter(|column| is_below_key && *column != self.column())
     }
 
+    /// The column of the next key of the item that begins on the line above, or of the value of its key, if the line is
+    /// blank, or a word that is being typed, and less far to the right.
+    fn column_inside(&self) -> Option<usize> {
+        let text = self.document.text();
+        let above = Line::of(text, text.byte_to_line(self.offset).checked_sub(1)?);
+        let words = above.text.trim_start_matches([' ', '-']);
+        let content = above.text.len() - words.len();
+        let own = self.line.indent().min(self.column());
+        let is_word = !self.line.text.trim().contains([' ', ':', '-', '#', '"', '\'', '[', '{', '*']);
+        let is_item =
+            above.text[..content].ends_with("- ") && words.contains(':') && !words.starts_with(['#', '[', '{']);
+        let column = if words.trim_end().ends_with(':') { content + 2 } else { content };
+        let fits = is_word && self.behind().trim().is_empty() && is_item && above.indent() <= own;
+        Some(column).filter(|column| fits && own < *column)
+    }
+
     /// Reads the text with the mark; `None` if its tree has no mark, or if the mark damages it.
     fn read(&self, attempt: Attempt) -> Option<Reading> {
         let from = if attempt.column.is_some() { self.line.start } else { self.offset };
@@ -262,7 +287,10 @@ impl<'d> Cursor<'d> {
         let Range { start, end } = reading.node.range;
         let start = match start < reading.mark.start {
             true => start,
-            false => self.offset.min(self.line.start + reading.attempt.column.unwrap_or(usize::MAX / 2)),
+            false => {
+                let column = reading.attempt.column.map_or(usize::MAX / 2, |column| column.min(self.line.indent()));
+                self.offset.min(self.line.start + column)
+            }
         };
         let end = (end + self.offset).saturating_sub(reading.mark.end);
         start.max(self.line.start)..end.clamp(self.offset, self.line.end())
@@ -305,7 +333,7 @@ impl<'d> Cursor<'d> {
             token = (token.start + 1).min(self.offset)..(token.end - usize::from(is_closed)).max(self.offset);
         }
         let gap = match attempt.column {
-            Some(column) => " ".repeat(column.saturating_sub(self.column())),
+            Some(column) => " ".repeat(column.saturating_sub(self.line.indent().min(self.column()))),
             None => attempt.lead.trim_end_matches("- ").to_owned(),
         };
         let mut layout = Layout {

@@ -54,7 +54,7 @@ impl CaseOutcome {
         };
         let is_plain = match (own, subjects.as_slice()) {
             // There is only one possible subject.
-            ([only], [tally]) => *only == tally.subject,
+            ([only], [tally]) => *only == tally.subject && tally.attempts < 2,
             (_, _) => false,
         };
         if is_plain {
@@ -335,7 +335,9 @@ pub(crate) fn by_subject(tallies: &[Tally]) -> Option<String> {
             Status::Unknown => '?',
             Status::Skip => '○',
         };
-        format!("{mark} {}/{} {name}", tally.passed, tally.attempts)
+        let count = format!("{mark} {}/{}", tally.passed, tally.attempts);
+        // Only models can be exchanged.
+        if tally.subject.model_id().is_some() { format!("{count} {name}") } else { count }
     });
     let mut parts: Vec<String> = shown.collect();
     if named.len() > MAX_NAMED {
@@ -409,12 +411,14 @@ mod tests {
     }
 
     #[test]
-    fn subjects_are_counted_unless_there_is_only_one() {
+    fn attempts_are_counted_unless_there_is_only_one() {
         let case = case();
         let own = case.action.subjects();
         let results = || vec![RunResult::of(&own[0], 0, Status::Pass)];
         assert_eq!(CaseOutcome::of(&case, &own, results(), Phase::AtRest).known.subjects.len(), 1);
         assert_eq!(CaseOutcome::of(&case, &own[..1], results(), Phase::AtRest).known.subjects, []);
+        let twice = vec![RunResult::of(&own[0], 0, Status::Pass), RunResult::of(&own[0], 1, Status::Pass)];
+        assert_eq!(CaseOutcome::of(&case, &own[..1], twice, Phase::AtRest).known.subjects.len(), 1);
     }
 
     fn tally(id: &str, worst: Status, passed: usize) -> Tally {
@@ -430,5 +434,7 @@ mod tests {
         many.push(tally("u", Status::Error, 0));
         assert_eq!(title_by_subject(&failed, &many).as_deref(), Some("! 0/3 u · ✓ 3/3 p · ✓ 3/3 q · ✓ 3/3 r · +2"));
         assert_eq!(title_by_subject(&CaseState::Running, &two), None);
+        let command = Tally { subject: Subject::Command, ..tally("", Status::Fail, 2) };
+        assert_eq!(title_by_subject(&failed, &[command]).as_deref(), Some("✗ 2/3"));
     }
 }

@@ -149,10 +149,12 @@ pub(super) fn place_of(item: &CompletionItem) -> Option<(u64, usize)> {
     Some((data.get("list")?.as_u64()?, usize::try_from(data.get("index")?.as_u64()?).ok()?))
 }
 
-/// Whether the cursor is after a colon once a text is inserted, so that a value follows.
+/// Whether the cursor is after a colon, or on a new line below one, once a text is inserted, so that a value follows.
 fn awaits_value(text: &str) -> bool {
     let ends = ["$0", "${0}", "$1", "${1}"];
-    ends.iter().fold(text, |text, end| text.strip_suffix(end).unwrap_or(text)).ends_with(": ")
+    let text = ends.iter().fold(text, |text, end| text.strip_suffix(end).unwrap_or(text));
+    let new_line = text.trim_end_matches(' ').trim_end_matches("- ");
+    text.ends_with(": ") || (new_line.ends_with('\n') && new_line.trim_end().ends_with(':'))
 }
 
 fn completion_item(snapshot: &Snapshot, item: Completion) -> CompletionItem {

@@ -7,6 +7,7 @@ use speclens_schema::{
     problem::Edit,
     quoting::show,
     shape::{Field, Need, Shape, Type, Word},
+    suite::list_of_cases,
 };
 
 use super::{
@@ -29,6 +30,9 @@ impl<'c> List<'c> {
         if is_bare && self.is_new_item() {
             self.skeleton(shape, &self.context.at, self.layout());
         }
+        if is_bare {
+            self.new_file();
+        }
         self.fields();
         if !is_bare {
             return;
@@ -49,16 +53,21 @@ impl<'c> List<'c> {
                 item.docs = text.docs().unwrap_or_default().to_owned();
             }
         }
+    }
+
+    fn new_file(&mut self) {
+        let shape = &self.context.shape;
         let is_empty = self.document.root().is_none_or(|root| root.entries().count() == 0);
         if self.context.at.is_root()
             && is_empty
-            && !flow
+            && !self.layout().flow
             && let Some(snippet) = snippet::file(shape)
         {
-            let detail = format!("a minimal {}", self.file.singular());
+            let kind = self.file.singular();
             // In an empty file, this is the way to begin.
             let rank = if self.document.text().chars().all(char::is_whitespace) { 0 } else { 4 };
-            self.whole(&snippet, rank, 0, detail);
+            let snippet = Snippet { label: format!("new {kind}"), ..snippet };
+            self.whole(&snippet, rank, 0, format!("a minimal {kind}"));
         }
     }
 
@@ -79,8 +88,13 @@ impl<'c> List<'c> {
             return;
         }
         let [text, snippet] = self.both(layout, |writer| writer.members(Some(shape), at, layout.column, 0, true));
-        let names: Vec<&str> = needed.iter().map(|field| field.name).collect();
-        let item = self.add(0, names.join(", "), CompletionKind::Snippet, text);
+        let names = needed.iter().map(|field| field.name).collect::<Vec<_>>().join(", ");
+        let is_case = at.parent().is_some_and(|list| Some(list) == list_of_cases(self.file));
+        let section = self.section();
+        let word = section.strip_suffix('s').unwrap_or("test");
+        let label = if is_case { format!("new {word}") } else { names.clone() };
+        let item = self.add(0, label, CompletionKind::Snippet, text);
+        item.filter_text = names;
         item.snippet = Some(snippet);
         item.detail = "required keys".to_owned();
         item.docs = shape.docs().unwrap_or_default().to_owned();

@@ -216,3 +216,50 @@ fn key_is_offered_under_its_other_names_once_they_are_typed() {
         "#]],
     );
 }
+
+#[test]
+fn below_the_dash_of_an_item_its_other_keys_come_first() {
+    let call = "      toolCalls:\n      - tool: lookup\n";
+    check_labels(
+        &format!(
+            "kindlm: 1\nproject: p\nsuite: {{name: s}}\ntests:\n  - name: a\n    command: x\n    expect:\n{call}      $0"
+        ),
+        expect!["shouldNotCall argsMatch argsSchema order - tool"],
+    );
+}
+
+#[test]
+fn keys_below_a_dash_are_moved_to_their_column() {
+    let head = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: x\n    expect:\n";
+    for line_end in ["\n", "\r\n"] {
+        for (call, column) in [("      toolCalls:\n      - tool: f\n", 6), ("      toolCalls:\n        - tool: f\n", 8)]
+        {
+            for word in ["", "sh"] {
+                let text = format!("{head}{call}{}{word}$0\n", " ".repeat(column)).replace('\n', line_end);
+                let fixture = Fixture::parse(&text);
+                let items = completions(&fixture);
+                let item = items.iter().find(|item| item.label == "shouldNotCall").expect("a key of the call");
+                let mut changed = fixture.text();
+                changed.replace_range(item.edit.range.clone(), &item.edit.text);
+                let end = format!("{}shouldNotCall: {line_end}", " ".repeat(column + 2));
+                assert!(changed.ends_with(&format!("tool: f{line_end}{end}")), "{changed}");
+                let others = items.iter().filter(|item| item.label == "shouldNotCall").count();
+                assert_eq!((others, items[0].label.as_str()), (1, "shouldNotCall"), "{word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn fields_below_the_only_key_of_an_item_are_moved_to_their_column() {
+    let suite = "//- /cli-bench.yaml\ncli: git\ntasks:\n- id: a\n  intent: x\n  assert:\n  - file_contains:\n    $0\n";
+    check_choice(
+        suite,
+        "path",
+        expect![[r#"
+        +       path:·
+    "#]],
+    );
+    // A word further to the left belongs to another list.
+    check_labels(&suite.replace("    $0", "$0"), expect!["- id - intent - assert"]);
+}

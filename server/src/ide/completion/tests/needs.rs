@@ -190,7 +190,7 @@ fn keys_that_come_through_a_merge_key_are_not_offered() {
 fn a_new_item_has_all_that_is_required() {
     check_choice(
         "tests:\n  - $0\n",
-        "name, command, expect",
+        "new test",
         expect![[r#"
             +   - name:·
             ---
@@ -202,7 +202,7 @@ fn a_new_item_has_all_that_is_required() {
     );
     check_choice(
         "//- /cli-bench-tasks.yaml\n$0\n",
-        "id, intent, assert",
+        "new test",
         expect![[r#"
             + - id:·
             ---

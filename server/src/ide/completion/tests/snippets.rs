@@ -227,11 +227,11 @@ fn whole_tests_and_claims_are_offered() {
     check(
         "$0",
         expect![[r#"
+            Snippet new KindLM suite · a minimal KindLM suite
             Field kindlm · required · 1
             Field project · required · string
             Field suite · required · mapping
             Field tests · required · list of mappings
-            Snippet kindlm, project, suite, tests · a minimal KindLM suite
             Field providers · mapping
             Field models · list of mappings
             Field prompts · mapping of names to mappings
