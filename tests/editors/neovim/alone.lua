@@ -157,6 +157,60 @@ function scenario.tests(T)
     T.state('greets', '✓ passed')
   end)
 
+  test('signs, the list of failures and the status line follow the results', function()
+    T.cursor('contains: [hello]')
+    vim.cmd.Speclens('run')
+    T.state('greets', '✓ passed')
+    T.state('finds the order', '✗ 1 assertion')
+    local function sign(name)
+      local line = T.line('name: ' .. name)
+      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(T.buf, -1, { line, 0 }, { line, -1 }, { details = true })) do
+        if mark[4].sign_hl_group and vim.startswith(mark[4].sign_hl_group, 'Diagnostic') and mark[4].priority == 11 then
+          return vim.trim(mark[4].sign_text)
+        end
+      end
+    end
+    wait('the signs', function()
+      return sign('greets') == '✓' and sign('finds the order') == '✗'
+    end)
+    assert(vim.startswith(require('speclens').statusline(T.buf), '✗1'), require('speclens').statusline(T.buf))
+    vim.cmd.Speclens('failures')
+    local list = vim.fn.getqflist()
+    is(1, #list)
+    is({ T.buf, T.line('order_id') + 1 }, { list[1].bufnr, list[1].lnum })
+    assert(list[1].text:find('order_id', 1, true), list[1].text)
+    vim.cmd.cclose()
+
+    T.replace('54321', '12345')
+    wait('the sign of success', function()
+      return sign('finds the order') == '✓'
+    end)
+    T.replace('12345', '54321')
+    wait('the sign of failure', function()
+      return sign('finds the order') == '✗'
+    end)
+    T.replace('echo hello', 'sleep 0.3; echo bye')
+    wait('no sign of an older command', function()
+      return sign('greets') == '?'
+    end)
+    T.cursor('contains: [hello]')
+    vim.cmd.Speclens('run')
+    wait('its failure', function()
+      return sign('greets') == '✗'
+    end)
+    T.replace('54321', '12345')
+    wait('one failure', function()
+      return vim.startswith(require('speclens').statusline(T.buf), '✗1 ')
+    end)
+    vim.cmd.Speclens('run-failed')
+    wait('a second run', function()
+      return sign('greets') == '…'
+    end)
+    wait('its end', function()
+      return sign('greets') == '✗'
+    end)
+  end)
+
   test(':Speclens transcript shows what the last run did', function()
     T.cursor('order_id')
     vim.cmd.Speclens('transcript')
@@ -221,8 +275,8 @@ function scenario.tests(T)
   end)
 
   test(':Speclens completes its subcommands', function()
-    is({ 'ask', 'dry-run', 'judge', 'log', 'preconditions', 'restart', 'run', 'run-file', 'run-with', 'stop', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
-    is({ 'run', 'run-file', 'run-with' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))
+    is({ 'ask', 'dry-run', 'failures', 'judge', 'log', 'preconditions', 'restart', 'run', 'run-failed', 'run-file', 'run-with', 'stop', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
+    is({ 'run', 'run-failed', 'run-file', 'run-with' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))
   end)
 
   test(':Speclens restart brings a new server', function()

@@ -3,6 +3,11 @@
 
 local M = {}
 
+local results = require('speclens.results')
+
+--- The numbers of the tests of a buffer by their results, for a status line.
+M.statusline = results.statusline
+
 --- Files that are specs by their names. The one list of them in this plugin.
 M.files = {
   ['kindlm.yaml'] = true,
@@ -248,10 +253,20 @@ function M.config()
     end
   end
   config.capabilities = vim.lsp.protocol.make_client_capabilities()
-  config.capabilities.experimental = { commands = { commands = vim.tbl_keys(PAGES) } }
+  config.capabilities.experimental = { testItems = true, commands = { commands = vim.tbl_keys(PAGES) } }
+  config.handlers = {
+    ['speclens/testsChanged'] = function(_, params, context)
+      local client = vim.lsp.get_client_by_id(context.client_id)
+      if client then
+        results.changed(function(...)
+          return call(client, 'request', ...)
+        end, params.uri)
+      end
+    end,
+  }
   if not has_self_refreshing_lenses then
     config.capabilities.workspace.codeLens = { refreshSupport = true }
-    config.handlers = { ['workspace/codeLens/refresh'] = lens_refresh_handler }
+    config.handlers['workspace/codeLens/refresh'] = lens_refresh_handler
   end
   return config
 end
@@ -271,12 +286,13 @@ local function start(buf)
   end
 end
 
---- @param options? { cmd?: string[], trusted?: boolean, settings?: table } and whatever else vim.lsp.ClientConfig knows
+--- @param options? { cmd?: string[], trusted?: boolean, signs?: boolean, settings?: table } and whatever else vim.lsp.ClientConfig knows
 function M.setup(options)
   chosen = vim.deepcopy(options or {})
   chosen.init_options = vim.tbl_extend('keep', chosen.init_options or {}, { trusted = chosen.trusted, settings = chosen.settings })
   chosen.settings = chosen.settings and { speclens = chosen.settings }
-  chosen.trusted = nil
+  results.signs = chosen.signs ~= false
+  chosen.trusted, chosen.signs = nil, nil
   if has_config then
     vim.lsp.config('speclens', chosen)
     vim.lsp.enable('speclens')
@@ -395,6 +411,24 @@ local subcommands = {
     end)
   end,
 
+  ['run-failed'] = function()
+    with_client(function(client)
+      local test = { uri = vim.uri_from_bufnr(0), tests = results.failed(vim.uri_from_bufnr(0)) }
+      if #test.tests == 0 then
+        return notify('no test of this file failed')
+      end
+      execute(client, 'speclens.run', { test })
+    end)
+  end,
+
+  failures = function()
+    with_client(function(client)
+      if results.list_failures(client.offset_encoding) == 0 then
+        notify('no assertion of an open file failed')
+      end
+    end)
+  end,
+
   stop = function()
     with_client(function(client)
       execute(client, 'speclens.cancel', {}, function(result)
@@ -448,6 +482,7 @@ local subcommands = {
 
   restart = function()
     local bufs = {}
+    results.forget()
     for _, client in ipairs(clients()) do
       vim.list_extend(bufs, vim.tbl_keys(client.attached_buffers))
       -- Gone for good, else vim.lsp.start() would take the old one again.
