@@ -52,6 +52,7 @@ mod runs;
 mod scanning;
 mod secrets;
 mod settings;
+mod sharding;
 mod support;
 #[cfg(unix)]
 mod tasks;

@@ -6,6 +6,7 @@
 //! than 64 KiB are in `texts/`, each under its digest.
 
 mod content;
+pub mod merge;
 mod name;
 mod store;
 mod tidy;

@@ -13,11 +13,13 @@ mod init;
 mod levels;
 mod list;
 pub(crate) mod load;
+mod merge;
 mod output;
 mod recordings;
 mod run;
 mod schema;
 mod select;
+mod shard;
 mod trace;
 mod trust;
 mod write;
@@ -66,6 +68,8 @@ enum Command {
     Audit(audit::Args),
     /// Compare the recorded runs of two models, or of two directories with the same suites
     Diff(diff::Args),
+    /// Copy the recordings of other copies of the directory, such as the shards of a run
+    Merge(merge::Args),
     /// Write assertions for a test from its recorded runs
     Write(write::Args),
     /// Evaluate suites against a stored trace, or against one that a running system sends
@@ -148,6 +152,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Run(args) => run::perform(&args),
         Command::Audit(args) => audit::perform(&args),
         Command::Diff(args) => diff::perform(&args),
+        Command::Merge(args) => merge::perform(&args),
         Command::Write(args) => write::perform(&args),
         Command::Trace(args) => trace::perform(&args),
         Command::List(args) => list::perform(&args),

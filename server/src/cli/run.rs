@@ -6,7 +6,7 @@ mod progress;
 mod targets;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -38,6 +38,7 @@ use crate::{
         exit_code, levels,
         load::{self, Loaded},
         output, select,
+        shard::ShardArg,
     },
     job::Prepared,
     processes, threads,
@@ -53,6 +54,10 @@ pub(super) struct Args {
     /// Run only tests whose last recorded run did not pass or is stale
     #[arg(long)]
     failed: bool,
+    /// Run one of N parts of the tests, which take about equally long: `1/4`, or `auto` for the part that a CI system, Bazel,
+    /// Kubernetes or Slurm assigns; merge their recordings with `speclens merge`
+    #[arg(long, value_name = "I/N|auto", conflicts_with_all = ["recorded", "judge_only"])]
+    shard: Option<ShardArg>,
     /// Maximum number of attempts that run at the same time; overrides the suite
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -173,6 +178,13 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         }
         chosen = past.failing;
     }
+    if let Some(shard) = args.shard {
+        let shard = shard.resolve(|name| std::env::var(name).ok())?;
+        let past = runtime.block_on(LastResults::of(&suites, &chosen, clock, actors.clone()));
+        let all = chosen.iter().map(BTreeSet::len).sum();
+        chosen = shard.part(&suites, &chosen, |suite, case| past.durations_ms.get(&(suite, case)).copied());
+        output::note(&shard.sentence(&chosen, all));
+    }
     if args.accept {
         let shared = (clock, &runtime, &cancel);
         let accepted = accept::accept(&mut suites, &chosen, &actors, shared, &|loaded| adjust(loaded, args));
@@ -192,7 +204,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         accepted.describe("accepted");
         load::look_at_parts(&mut suites, &args.models, &levels);
     }
-    let narrowed = args.failed || !args.select.is_empty();
+    let narrowed = args.failed || args.shard.is_some() || !args.select.is_empty();
     if narrowed {
         suites.iter_mut().zip(&chosen).for_each(|(loaded, cases)| loaded.report.select(cases));
     }
@@ -500,6 +512,8 @@ fn scripts(directory: &Path) -> BTreeSet<String> {
 pub(super) struct LastResults {
     /// The tests of each suite whose recordings do not pass, or do not match what the test does now.
     pub(super) failing: Vec<BTreeSet<usize>>,
+    /// The durations of the tests in milliseconds, by suite and case.
+    durations_ms: BTreeMap<(usize, usize), f64>,
     recorded: usize,
     /// Number of tests without a recording.
     unrecorded: usize,
@@ -515,7 +529,8 @@ impl LastResults {
         clock: Clock,
         options: Options,
     ) -> LastResults {
-        let mut past = LastResults { failing: Vec::new(), recorded: 0, unrecorded: 0, refused: false };
+        let durations_ms = BTreeMap::new();
+        let mut past = LastResults { failing: Vec::new(), durations_ms, recorded: 0, unrecorded: 0, refused: false };
         for (loaded, cases) in suites.iter().zip(chosen) {
             let Ok(prepared) = loaded.prepare(&loaded.report.suite, clock, None) else {
                 past.refused = true;
@@ -533,6 +548,12 @@ impl LastResults {
                 .iter()
                 .filter(|case| matches!(case.status, Status::Fail | Status::Error) || has(case, AbsenceKind::Stale));
             past.failing.push(failing.map(|case| case.case).collect());
+            for case in &result.cases {
+                let measured = case.runs.iter().filter_map(|run| run.figures.duration_ms);
+                if let Some(duration_ms) = measured.reduce(|sum, more| sum + more) {
+                    past.durations_ms.insert((past.failing.len() - 1, case.case), duration_ms);
+                }
+            }
         }
         past
     }
