@@ -12,14 +12,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{
     document::{Document, Fault, NodeRef, Pointer, ScalarRules},
-    evidence::{Capture, Evidence, MaskingLoss},
+    evidence::{Capture, Evidence, MaskingLoss, ToolCall},
     files::{self, Files},
     finding::{Finding, Report},
+    import::conversation::Conversation,
     json_schema::SpecFile,
     mask::{Secrets, shown},
     new_file::Template,
     pattern::{Pattern, PatternUse},
-    problem::{Code, Problem, Severity},
+    problem::{Code, NewFile, Problem, Severity},
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
@@ -153,6 +154,15 @@ pub struct Starter {
     pub files: &'static [(&'static str, &'static str)],
 }
 
+/// A test to write for a recorded conversation, without secrets.
+#[derive(Clone, Copy, Debug)]
+pub struct NewTest<'c> {
+    pub name: &'c str,
+    pub conversation: &'c Conversation,
+    /// Number of recorded attempts.
+    pub attempts: usize,
+}
+
 /// Value that applies if a key is not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectiveDefault {
@@ -270,6 +280,18 @@ pub trait Format: Sync {
     /// Returns the most likely values at a place, as they would be written, best first.
     fn likely(&self, _file: SpecFile, _document: &Document, _at: &Pointer, _files: &dyn Files) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns what a command writes to report a text and calls of tools, as [`Format::interpret`] reads it. `None` if
+    /// commands of the format do not report calls.
+    fn written(&self, _text: &str, _calls: &[ToolCall]) -> Option<String> {
+        None
+    }
+
+    /// Returns a suite with a test for each recorded conversation: its file first, by a path that begins with the name.
+    /// The error says why the format has none for them.
+    fn new_suite(&self, _name: &str, _tests: &[NewTest<'_>]) -> Result<Vec<NewFile>, String> {
+        Err(format!("{} has no suites for recorded conversations", self.program()))
     }
 
     /// Returns assertions about what happened in all of these attempts, the plainest first. Each will be tried.

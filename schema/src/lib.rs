@@ -44,6 +44,7 @@ pub mod gates;
 pub mod gateway;
 pub mod gateway_script;
 pub(crate) mod idle;
+pub mod import;
 pub mod json_schema;
 pub mod judge;
 pub mod key_path;

@@ -26,6 +26,22 @@ pub fn show(value: &Value) -> String {
     }
 }
 
+/// Returns a string as the value of a key with this indentation: a text of several lines as a block.
+pub(crate) fn text(text: &str, indent: usize) -> String {
+    let is_plain =
+        |letter: char| letter == '\n' || !letter.is_control() && !"\u{feff}\u{85}\u{2028}\u{2029}".contains(letter);
+    let is_block = text.contains('\n')
+        && text.chars().all(is_plain)
+        && !text.starts_with([' ', '\n'])
+        && !text.ends_with(['\n', ' ']);
+    if !is_block {
+        return scalar(text);
+    }
+    let margin = " ".repeat(indent + 2);
+    let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("\n{margin}{line}") };
+    format!("|-{}", text.split('\n').map(line).collect::<String>())
+}
+
 /// Returns an allowed value for a message. `off` is shown without the quotes that only YAML 1.1 requires: no ClawSpec
 /// field has it.
 pub(crate) fn choice_label(value: &Value) -> String {

@@ -9,6 +9,7 @@ mod discover;
 mod exit_code;
 mod explain;
 mod fix;
+mod import;
 mod init;
 mod levels;
 mod list;
@@ -72,6 +73,8 @@ enum Command {
     Merge(merge::Args),
     /// Write assertions for a test from its recorded runs
     Write(write::Args),
+    /// Make recordings of other programs those of a test, or a new suite with assertions
+    Import(import::Args),
     /// Evaluate suites against a stored trace, or against one that a running system sends
     Trace(trace::Args),
     /// List suites and their tests
@@ -154,6 +157,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Diff(args) => diff::perform(&args),
         Command::Merge(args) => merge::perform(&args),
         Command::Write(args) => write::perform(&args),
+        Command::Import(args) => import::perform(&args),
         Command::Trace(args) => trace::perform(&args),
         Command::List(args) => list::perform(&args),
         Command::Recordings(args) => recordings::perform(&args),

@@ -6,6 +6,7 @@
 //! Opik, JSON lines ───────────────── opik ────── match_trace ───────────────────────────────────────────▶ Trace
 //! ```
 
+mod asked;
 mod assemble;
 mod content;
 mod conventions;
@@ -15,10 +16,11 @@ mod match_trace;
 pub mod opik;
 pub mod otlp;
 
+pub use asked::{SentMessage, asked, messages_of, result_of};
 pub use assemble::{MAX_SPANS, assemble, distinct, has_ended};
 pub use content::{SpanContent, ToolUse, said};
 pub use conventions::asks_model;
 pub use exported::{Attributes, CostCounters, Exported, Point, Signals, TraceId, as_text as attribute_text};
-pub use file::{FileError, Stored, read_file};
+pub use file::{FileError, Stored, is_stored, read_file};
 pub use match_trace::{ATTEMPT_ATTRIBUTE, Ambiguous, Candidate, ExportedTrace, MatchedTraces, TraceClues, match_trace};
 pub use otlp::LogRecord;

@@ -15,6 +15,7 @@ pub(crate) mod kinds;
 pub(crate) mod likely;
 pub(crate) mod lower;
 pub(crate) mod new_file;
+mod new_suite;
 mod propose;
 pub mod regression;
 pub(crate) mod rules;
@@ -34,13 +35,13 @@ use crate::{
     evidence::Evidence,
     files::Files,
     finding::{Finding, Report},
-    format::{Directories, EffectiveDefault, Format, Lower, Starter, Traced, Unit},
+    format::{Directories, EffectiveDefault, Format, Lower, NewTest, Starter, Traced, Unit},
     gateway::{config::Config, trigger::last_reply, workspace},
     json_schema::SpecFile,
     lint_node::LintNode,
     new_file::Template,
     pattern::{Invalid, LetterCase, PatternUse},
-    problem::{Problem, Severity},
+    problem::{NewFile, Problem, Severity},
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
@@ -214,6 +215,10 @@ impl Format for ClawSpec {
     fn fix_across(&self, root: NodeRef<'_>, problems: &mut [Problem]) {
         unknown_key::fix_across(root, problems);
         stale_files::fix_across(root, problems);
+    }
+
+    fn new_suite(&self, name: &str, tests: &[NewTest<'_>]) -> Result<Vec<NewFile>, String> {
+        Ok(new_suite::new_suite(name, tests))
     }
 
     fn propose(&self, attempts: &[&Evidence]) -> Vec<Proposal> {

@@ -8,6 +8,7 @@ pub(crate) mod facts;
 pub(crate) mod gates;
 mod kinds;
 pub(crate) mod lower;
+mod new_suite;
 mod propose;
 pub(crate) mod rules;
 pub mod tasks;
@@ -18,10 +19,10 @@ use crate::{
     evidence::Evidence,
     files::Files,
     finding::{Finding, Report},
-    format::{EffectiveDefault, Format, Lower, Starter, Unit},
+    format::{EffectiveDefault, Format, Lower, NewTest, Starter, Unit},
     json_schema::SpecFile,
     pattern::{Invalid, Limit, Pattern, PatternUse},
-    problem::Severity,
+    problem::{NewFile, Severity},
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite, task_files},
@@ -156,6 +157,10 @@ impl Format for CliBench {
         report: &mut Report,
     ) {
         rules::report_relations(file, root, items, files, report);
+    }
+
+    fn new_suite(&self, name: &str, tests: &[NewTest<'_>]) -> Result<Vec<NewFile>, String> {
+        new_suite::new_suite(name, tests)
     }
 
     fn propose(&self, attempts: &[&Evidence]) -> Vec<Proposal> {

@@ -11,6 +11,7 @@ pub(crate) mod facts;
 mod gates;
 mod kinds;
 mod lower;
+mod new_suite;
 mod prompt;
 mod propose;
 pub(crate) mod protocol;
@@ -23,13 +24,13 @@ pub mod trace;
 
 use crate::{
     document::{Document, NodeRef, Pointer, Scalar, ScalarRules},
-    evidence::{Capture, Evidence, MaskingLoss},
+    evidence::{Capture, Evidence, MaskingLoss, ToolCall},
     files::Files,
     finding::Report,
-    format::{EffectiveDefault, Format, Lower, Starter, Traced},
+    format::{EffectiveDefault, Format, Lower, NewTest, Starter, Traced},
     json_schema::SpecFile,
     pattern::{Invalid, LetterCase, Limit, PatternUse},
-    problem::{Problem, Severity},
+    problem::{NewFile, Problem, Severity},
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
@@ -155,6 +156,14 @@ impl Format for KindLm {
 
     fn concealed(&self, written: &Capture, masked: &Capture) -> MaskingLoss {
         protocol::concealed(written, masked)
+    }
+
+    fn written(&self, text: &str, calls: &[ToolCall]) -> Option<String> {
+        Some(protocol::written(text, calls))
+    }
+
+    fn new_suite(&self, name: &str, tests: &[NewTest<'_>]) -> Result<Vec<NewFile>, String> {
+        Ok(new_suite::new_suite(name, tests))
     }
 
     fn propose(&self, attempts: &[&Evidence]) -> Vec<Proposal> {

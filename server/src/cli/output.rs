@@ -13,6 +13,7 @@ use serde::Serialize;
 use speclens_runner::report::plain;
 
 const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const CYAN: Style = AnsiColor::Cyan.on_default().bold();
 
 /// The width of output that is not shown on a terminal.
@@ -70,6 +71,10 @@ pub(super) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
 
 pub(super) fn complain(error: &anyhow::Error) {
     let _ = writeln!(anstream::stderr(), "{RED}error{RED:#}: {}", line_of(&format!("{error:#}")));
+}
+
+pub(super) fn warn(message: &str) {
+    let _ = writeln!(anstream::stderr(), "{YELLOW}warning{YELLOW:#}: {}", line_of(message));
 }
 
 pub(super) fn note(message: &str) {

@@ -58,12 +58,7 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let (path, document) = loaded.file_of(case);
     let part = case.file.as_ref().and_then(|_| loaded.checker_of_part(&path));
     let checker = part.as_ref().unwrap_or(&loaded.checker);
-    let look = |document: &Document| {
-        let changed = Changed { path: path.clone(), text: String::from(document.text()) };
-        let mut cases = loaded.suite_with(Arc::new(changed)).cases.into_iter();
-        let is_same = |other: &Arc<Case>| other.name == case.name && other.at == case.at;
-        (cases.find(is_same), checker.problems(document))
-    };
+    let look = |document: &Document| (case_in(&loaded, case, &path, document), checker.problems(document));
     let secrets = &loaded.report.source.secrets;
     let written = write(document, case, suite.dialect, &attempts(outcome)?, secrets, &look)
         .map_err(|reason| anyhow!("nothing to write for `{}`: {reason}", args.test))?;
@@ -75,6 +70,13 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             .map_err(|error| error.context(format!("`{shown}` was not changed")))?;
     }
     Ok(PASSED)
+}
+
+/// Returns a test as it would be with this text of its file.
+pub(super) fn case_in(loaded: &Loaded, case: &Case, path: &Path, document: &Document) -> Option<Arc<Case>> {
+    let changed = Changed { path: path.to_owned(), text: String::from(document.text()) };
+    let mut cases = loaded.suite_with(Arc::new(changed)).cases.into_iter();
+    cases.find(|other| other.name == case.name && other.at == case.at)
 }
 
 /// The text of a file as it would be.
@@ -95,7 +97,7 @@ impl Buffers for Changed {
 }
 
 /// Returns the suite with a test, and its index there.
-fn find(suites: Vec<Loaded>, name: &str) -> anyhow::Result<(Loaded, usize)> {
+pub(super) fn find(suites: Vec<Loaded>, name: &str) -> anyhow::Result<(Loaded, usize)> {
     let places: Vec<(usize, usize)> = suites
         .iter()
         .enumerate()
@@ -126,7 +128,7 @@ fn attempts(outcome: &CaseResult) -> anyhow::Result<Vec<Arc<Evidence>>> {
     Ok(passed.filter_map(|run| run.evidence.get()).collect())
 }
 
-fn numbers(written: &Written) -> String {
+pub(super) fn numbers(written: &Written) -> String {
     let count = plural(written.added.len(), "assertion");
     let Tally { noticed: before, .. } = written.before;
     let after = written.after;

@@ -112,6 +112,12 @@ impl SpanContent {
         SpanContent { text: Some(text.to_owned()), calls: Vec::new() }
     }
 
+    /// Reads the output of a request: messages, or a response with choices.
+    pub fn of_output(output: &Value) -> SpanContent {
+        let inner = ["choices", "messages", "output"].iter().find_map(|key| output.get(*key));
+        SpanContent::of_messages(inner.unwrap_or(output))
+    }
+
     /// Reads messages: a text, one message, or a list of them.
     fn of_messages(messages: &Value) -> SpanContent {
         match messages {

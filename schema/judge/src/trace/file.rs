@@ -40,7 +40,7 @@ pub fn read_file(text: &str) -> Result<Stored, FileError> {
             }
             Some(Ok(value)) => {
                 let begins = from + text[from..].len() - text[from..].trim_start().len();
-                stored.take(value).map_err(|message| FileError { line: line(begins), message })?;
+                stored.add_value(value).map_err(|message| FileError { line: line(begins), message })?;
             }
         }
     }
@@ -48,6 +48,15 @@ pub fn read_file(text: &str) -> Result<Stored, FileError> {
         return Err(FileError { line: 1, message: "it contains no spans".to_owned() });
     }
     Ok(stored)
+}
+
+/// Returns whether a value of a file looks like an export, a trace or a span.
+pub fn is_stored(value: &Value) -> bool {
+    let has = |key: &str| value.get(key).is_some();
+    ["resourceSpans", "resourceLogs", "resourceMetrics", "trace_id", "parent_span_id", "spans", "traces"]
+        .into_iter()
+        .any(has)
+        || has("id") && has("start_time")
 }
 
 impl Stored {
@@ -79,10 +88,11 @@ impl Stored {
         (traces, spans)
     }
 
-    fn take(&mut self, value: Value) -> Result<(), String> {
+    /// Adds a value of a file: an export, a trace or a span, or a list of them.
+    pub fn add_value(&mut self, value: Value) -> Result<(), String> {
         let Value::Object(members) = value else {
             let Value::Array(items) = value else { return Err(NO_TRACE.to_owned()) };
-            return items.into_iter().try_for_each(|item| self.take(item));
+            return items.into_iter().try_for_each(|item| self.add_value(item));
         };
         let has = |key: &str| members.contains_key(key);
         if has("resourceSpans") {
@@ -100,7 +110,7 @@ impl Stored {
                 // `opik export` writes a file for each trace.
                 let is_trace = key == "trace" && value.is_object();
                 if is_trace || matches!(key.as_str(), "traces" | "spans") && !value.is_null() {
-                    self.take(value)?;
+                    self.add_value(value)?;
                 }
             }
         } else if has("id") && has("start_time") {

@@ -27,6 +27,7 @@ pub struct OpikTrace {
     pub tags: Option<Vec<String>>,
     pub metadata: Value,
     pub input: Value,
+    pub output: Value,
     /// US dollars in total.
     pub total_estimated_cost: Option<f64>,
 }
@@ -49,6 +50,8 @@ pub struct OpikSpan {
     /// US dollars.
     pub total_estimated_cost: Option<f64>,
     pub metadata: Value,
+    pub input: Value,
+    pub output: Value,
     pub error_info: Value,
     pub error: Value,
 }

@@ -62,6 +62,19 @@ pub(crate) fn interpret(stdout: &Capture) -> Output {
     output
 }
 
+/// Returns what a command writes to report a text and calls of tools.
+pub(crate) fn written(text: &str, calls: &[ToolCall]) -> String {
+    let line = |call: &ToolCall| event(Some(&call.id).filter(|id| !id.is_empty()), &call.name, &call.arguments);
+    let text = Some(text.to_owned()).filter(|text| !text.is_empty());
+    calls.iter().map(line).chain(text).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the line that reports a call.
+pub(crate) fn event(id: Option<&String>, name: &str, arguments: &Value) -> String {
+    let id = id.map(|id| format!("\"id\":{},", json!(id))).unwrap_or_default();
+    format!("{EVENT_PREFIX}\"tool_call\",{id}\"name\":{},\"arguments\":{arguments}}}", json!(name))
+}
+
 /// Returns the parts that masking hid, apart from the inside of strings. Compares both interpretations while the
 /// unmasked text is available.
 pub(crate) fn concealed(before: &Capture, masked: &Capture) -> MaskingLoss {

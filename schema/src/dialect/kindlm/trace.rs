@@ -1,7 +1,6 @@
 //! `trace`: how spans of a running system are converted to evidence, one result for all tests.
 
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, HashMap, HashSet},
     fmt::Write,
 };
@@ -10,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::protocol;
 use crate::{
     check::pattern::EcmaPattern,
     document::Document,
@@ -187,10 +187,9 @@ fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8],
     }
     // Without spans of the calls, only the calls that the models requested are known.
     for call in if calls.is_empty() { asked } else { calls } {
-        let id = call.id.map_or(Cow::Borrowed(""), |id| format!("\"id\":{},", json!(id)).into());
-        let (name, arguments) = (json!(call.name), call.arguments);
         let separator = if text.is_empty() { "" } else { "\n" };
-        let _ = write!(text, r#"{separator}{{"kindlm":"tool_call",{id}"name":{name},"arguments":{arguments}}}"#);
+        text.push_str(separator);
+        text.push_str(&protocol::event(call.id.as_ref(), &call.name, &call.arguments));
     }
     text
 }

@@ -1,0 +1,47 @@
+//! Recordings of other programs: their conversations with models, as evidence of tests and as new suites.
+//!
+//! ```text
+//! text ── lines ── claude_code, codex, inspect, spans ──▶ Conversation ── evidence ──▶ Evidence
+//!                                                                      ── Format::new_suite ──▶ a suite
+//! ```
+//!
+//! A part that no reader knows is counted and named, and the rest is read.
+
+mod claude_code;
+mod codex;
+mod commands;
+pub mod conversation;
+pub mod evidence;
+mod inspect;
+mod lines;
+mod spans;
+
+use conversation::Imported;
+
+/// Reads a text of any known source, which is recognized by its content. The error is a sentence.
+pub fn read(text: &str) -> Result<Imported, String> {
+    let lines = lines::read(text)?;
+    let values = || lines.values.iter().map(|(_, value)| value);
+    let mut imported = if values().any(spans::is_one) {
+        spans::read(&lines)?
+    } else if values().any(inspect::is_one) {
+        inspect::read(&lines)
+    } else if values().any(codex::is_one) {
+        codex::read(&lines)
+    } else if values().any(claude_code::is_one) {
+        claude_code::read(&lines)
+    } else {
+        return Err(format!("it is not a known recording; expected {KNOWN}"));
+    };
+    imported.notes.extend(lines.notes());
+    if lines.cut.is_some() {
+        imported.conversations.iter_mut().for_each(|conversation| conversation.is_complete = false);
+    }
+    imported.conversations.retain(|conversation| !conversation.replies.is_empty());
+    if imported.conversations.is_empty() {
+        return Err(format!("it has no reply of a model ({})", imported.source.name()));
+    }
+    Ok(imported)
+}
+
+const KNOWN: &str = "spans (OTLP/JSON or Opik), a Claude Code transcript, a Codex rollout, or an Inspect log (JSON)";

@@ -1,0 +1,315 @@
+//! What was read: conversations of a user with a model that calls tools.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::{
+    check::time,
+    evidence::{Trace, UNREADABLE_ARGUMENTS, Usage, texts_of},
+    mask::Secrets,
+    words::plural,
+};
+
+/// A program whose recordings are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    ClaudeCode,
+    Codex,
+    Inspect,
+    OpenTelemetry,
+    Opik,
+}
+
+impl Source {
+    /// Returns the name for messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Source::ClaudeCode => "Claude Code transcript",
+            Source::Codex => "Codex rollout",
+            Source::Inspect => "Inspect log",
+            Source::OpenTelemetry => "OpenTelemetry spans",
+            Source::Opik => "Opik export",
+        }
+    }
+}
+
+/// The content of a file.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    pub source: Source,
+    pub conversations: Vec<Conversation>,
+    /// Sentences about parts that were not read.
+    pub notes: Vec<String>,
+}
+
+/// A conversation, from the first text of the user on.
+#[derive(Clone, Debug, Default)]
+pub struct Conversation {
+    /// The name of a sample; `None` if the source has no names.
+    pub name: Option<String>,
+    pub system: Option<String>,
+    /// The first text of the user.
+    pub user: String,
+    pub replies: Vec<Reply>,
+    /// Time when it began, as in the source.
+    pub started: Option<String>,
+    pub duration_ms: Option<f64>,
+    /// Tokens and cost of the whole, if the source has them; otherwise they are those of the replies.
+    pub usage: Option<Usage>,
+    /// Whether its end was seen.
+    pub is_complete: bool,
+    /// Whether other agents worked for it, whose calls are not among its own.
+    pub has_others: bool,
+    /// The error that ended it.
+    pub error: Option<String>,
+    /// Its trace; `None` if the source has no spans.
+    pub trace: Option<Trace>,
+}
+
+/// A reply of the model.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// Id of the message in the source, which several parts may share.
+    pub id: Option<String>,
+    /// The text of the user that it answers; `None` for the first one, and for an answer to results of calls.
+    pub user: Option<String>,
+    pub text: String,
+    pub calls: Vec<Call>,
+    pub model: Option<String>,
+    pub usage: Option<Usage>,
+    /// Start time, in microseconds since the Unix epoch.
+    pub started_us: Option<i64>,
+    pub ended_us: Option<i64>,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    pub id: String,
+    pub name: String,
+    /// An object or a list, or the text of a model that did not write valid JSON.
+    pub arguments: Value,
+    /// What the tool answered; `None` if not recorded.
+    pub result: Option<Value>,
+    pub has_failed: bool,
+    /// The outcome, if the tool ran a command and the source shows more of it than the result.
+    pub outcome: Outcome,
+    pub started_us: Option<i64>,
+    pub ended_us: Option<i64>,
+}
+
+/// The outcome of a shell command, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub stdout: Option<String>,
+    pub stderr: Option<String>,
+    pub exit_code: Option<i32>,
+    /// Whether it was still running, or was stopped.
+    pub is_open: bool,
+}
+
+impl Conversation {
+    /// Returns the name of the model of the first reply that has one.
+    pub fn model(&self) -> Option<&str> {
+        self.replies.iter().find_map(|reply| reply.model.as_deref())
+    }
+
+    pub fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.replies.iter().flat_map(|reply| &reply.calls)
+    }
+
+    /// Returns the texts of the user after the first one.
+    pub fn follow_ups(&self) -> impl Iterator<Item = &str> {
+        self.replies.iter().filter_map(|reply| reply.user.as_deref())
+    }
+
+    /// Whether another one begins with the same texts, and has the same model and texts of the user.
+    pub fn begins_like(&self, other: &Conversation) -> bool {
+        let beginning = |it: &Conversation| (it.system.clone(), it.user.clone(), it.model().map(str::to_owned));
+        beginning(self) == beginning(other) && self.follow_ups().eq(other.follow_ups())
+    }
+
+    /// Whether the model has answered and waits for nothing.
+    pub fn is_answered(&self) -> bool {
+        self.replies.last().is_some_and(|last| last.calls.is_empty() && !last.text.trim().is_empty())
+    }
+
+    /// Returns a copy for a suite, in which secrets are masked. Only what a suite shows is.
+    pub fn masked(&self, secrets: &Secrets) -> Conversation {
+        let mut masked = self.clone();
+        let text = |text: &mut String| *text = secrets.mask(text);
+        masked.name.iter_mut().chain(&mut masked.system).for_each(text);
+        text(&mut masked.user);
+        for reply in &mut masked.replies {
+            reply.user.iter_mut().chain(&mut reply.model).for_each(text);
+            for call in &mut reply.calls {
+                text(&mut call.name);
+                secrets.mask_value(&mut call.arguments);
+                call.result.iter_mut().for_each(|result| secrets.mask_value(result));
+            }
+        }
+        masked
+    }
+
+    /// Returns every text, to look for secrets.
+    pub fn texts(&self) -> Vec<String> {
+        let own = [self.system.as_deref(), Some(&*self.user), self.error.as_deref()].into_iter().flatten();
+        let replies = self.replies.iter().flat_map(|reply| reply.user.as_deref().into_iter().chain([&*reply.text]));
+        let outcomes = self.calls().flat_map(|call| call.outcome.stdout.iter().chain(&call.outcome.stderr));
+        let values = self.calls().flat_map(|call| call.result.iter().chain([&call.arguments])).flat_map(texts_of);
+        own.chain(replies).map(str::to_owned).chain(outcomes.cloned()).chain(values).collect()
+    }
+}
+
+/// Puts conversations together from messages in their order.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    pub(super) conversation: Conversation,
+    /// Text of the user that no reply follows yet.
+    pending: Option<String>,
+    first_us: Option<i64>,
+    last_us: Option<i64>,
+    /// Whether the source says where a conversation ends.
+    pub(super) says_end: bool,
+}
+
+impl Builder {
+    /// Notes the time of the next message.
+    pub(super) fn at(&mut self, time: Option<&str>) -> Option<i64> {
+        let us = us(time?)?;
+        if self.first_us.is_none() {
+            (self.first_us, self.conversation.started) = (Some(us), time.map(str::to_owned));
+        }
+        Some(us)
+    }
+
+    pub(super) fn system(&mut self, text: &str) {
+        let system = self.conversation.system.get_or_insert_default();
+        append(system, text, "\n\n");
+    }
+
+    pub(super) fn user(&mut self, text: &str, at: Option<i64>) {
+        if self.conversation.replies.is_empty() {
+            append(&mut self.conversation.user, text, "\n\n");
+        } else {
+            append(self.pending.get_or_insert_default(), text, "\n\n");
+        }
+        self.last_us = at.or(self.last_us);
+    }
+
+    /// Returns the reply that a part of a message belongs to: the last one if it has the same id, otherwise a new one.
+    pub(super) fn reply(&mut self, id: Option<&str>, at: Option<i64>) -> &mut Reply {
+        let replies = &mut self.conversation.replies;
+        let is_same = id.is_some() && replies.last().is_some_and(|last| last.id.as_deref() == id);
+        if !is_same || self.pending.is_some() {
+            let user = self.pending.take();
+            let started_us = self.last_us.or(at);
+            replies.push(Reply { id: id.map(str::to_owned), user, started_us, ..Reply::default() });
+        }
+        self.last_us = at.or(self.last_us);
+        let last = replies.len() - 1;
+        let reply = &mut replies[last];
+        reply.ended_us = at.or(reply.ended_us);
+        reply
+    }
+
+    /// Returns the call that a result belongs to; `None` if there is none.
+    pub(super) fn answered(&mut self, id: &str, at: Option<i64>) -> Option<&mut Call> {
+        self.last_us = at.or(self.last_us);
+        let calls = self.conversation.replies.iter_mut().rev().flat_map(|reply| reply.calls.iter_mut().rev());
+        let call = calls.into_iter().find(|call| call.id == id)?;
+        call.ended_us = at;
+        Some(call)
+    }
+
+    /// Returns the conversation. It is complete if the model has answered the last text.
+    pub(super) fn finish(mut self) -> Conversation {
+        if !self.says_end {
+            self.conversation.is_complete = self.conversation.is_answered() && self.pending.is_none();
+        }
+        if self.conversation.duration_ms.is_none() {
+            let duration = self.last_us.zip(self.first_us).map(|(last, first)| (last - first) as f64 / 1000.0);
+            self.conversation.duration_ms = duration.filter(|duration| *duration > 0.0);
+        }
+        self.conversation
+    }
+}
+
+pub(super) fn append(text: &mut String, more: &str, separator: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push_str(separator);
+    }
+    text.push_str(more);
+}
+
+/// Returns the provider of a model, as far as its name says it, and its name there.
+pub fn provider_of(model: &str) -> (Option<&str>, &str) {
+    const BEGINNINGS: [(&str, &str); 11] = [
+        ("claude", "anthropic"),
+        ("gpt", "openai"),
+        ("chatgpt", "openai"),
+        ("codex", "openai"),
+        ("o1", "openai"),
+        ("o3", "openai"),
+        ("o4", "openai"),
+        ("gemini", "google"),
+        ("mistral", "mistral"),
+        ("magistral", "mistral"),
+        ("command", "cohere"),
+    ];
+    match model.split_once('/') {
+        Some((provider, name)) if !provider.is_empty() && !name.is_empty() => (Some(provider), name),
+        Some(_) | None => {
+            let known = BEGINNINGS.iter().find(|(beginning, _)| model.starts_with(beginning));
+            (known.map(|(_, provider)| *provider), model)
+        }
+    }
+}
+
+/// Returns a time in microseconds since the Unix epoch.
+pub(super) fn us(time: &str) -> Option<i64> {
+    time::parse(time)?.epoch_us(Some(0))
+}
+
+/// Parts that are not read, by what they are, with their number.
+#[derive(Debug, Default)]
+pub(super) struct Unread(BTreeMap<(&'static str, String), usize>);
+
+impl Unread {
+    /// Counts a part of a kind, such as a `line`, with a type.
+    pub(super) fn count(&mut self, kind: &'static str, name: &str) {
+        *self.0.entry((kind, name.to_owned())).or_default() += 1;
+    }
+
+    pub(super) fn notes(self) -> Vec<String> {
+        let note = |((kind, name), count): ((&str, String), usize)| {
+            let verb = if count == 1 { "is" } else { "are" };
+            let of_type = if name.is_empty() { String::new() } else { format!(" of type `{name}`") };
+            format!("{}{of_type} {verb} not read", plural(count, kind))
+        };
+        self.0.into_iter().map(note).collect()
+    }
+}
+
+/// Returns the string of a member.
+pub(super) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key)?.as_str()
+}
+
+/// Returns a note if a version is newer than the newest that is known.
+pub(super) fn newer(what: &str, version: &str, known: u64) -> Option<String> {
+    let major: u64 = version.split('.').next()?.parse().ok()?;
+    (major > known).then(|| format!("{what} has version {version}; the newest known version is {known}"))
+}
+
+/// Returns arguments that a source writes as a text of JSON.
+pub(super) fn arguments(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+        Ok(Value::Null) => json!({}),
+        Ok(Value::Bool(_) | Value::Number(_) | Value::String(_)) | Err(_) => {
+            json!({ UNREADABLE_ARGUMENTS: text })
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Logs of Inspect: one document with samples, each with its messages.
+
+use serde_json::{Map, Value};
+
+use super::{
+    conversation::{Builder, Call, Conversation, Imported, Source, Unread, append, text},
+    lines::Lines,
+};
+use crate::evidence::Usage;
+
+/// The newest version of logs that is known.
+const KNOWN_VERSION: u64 = 2;
+
+pub(super) fn is_one(log: &Value) -> bool {
+    log.get("eval").is_some_and(Value::is_object) && (log.get("samples").is_some() || log.get("status").is_some())
+}
+
+pub(super) fn read(lines: &Lines) -> Imported {
+    let (mut unread, mut conversations, mut notes) = (Unread::default(), Vec::new(), Vec::new());
+    for (_, log) in &lines.values {
+        if !is_one(log) {
+            unread.count("value", "unknown");
+            continue;
+        }
+        let version = log["version"].as_u64().filter(|version| *version > KNOWN_VERSION);
+        notes.extend(version.map(|version| {
+            format!("Inspect's log has version {version}; the newest known version is {KNOWN_VERSION}")
+        }));
+        let model = text(&log["eval"], "model");
+        let samples = log["samples"].as_array().into_iter().flatten();
+        conversations.extend(samples.map(|sample| conversation(sample, model, &mut unread)));
+    }
+    notes.extend(unread.notes());
+    Imported { source: Source::Inspect, conversations, notes }
+}
+
+fn conversation(sample: &Value, model: Option<&str>, unread: &mut Unread) -> Conversation {
+    let mut builder = Builder::default();
+    builder.at(text(sample, "started_at"));
+    let nothing = Map::new();
+    let attachments = sample["attachments"].as_object().unwrap_or(&nothing);
+    for message in sample["messages"].as_array().into_iter().flatten() {
+        let said = content(&message["content"], attachments, unread);
+        match text(message, "role") {
+            Some("system") => builder.system(&said),
+            Some("user") => builder.user(&said, None),
+            Some("assistant") => {
+                let reply = builder.reply(None, None);
+                reply.text = said;
+                reply.model = text(message, "model").or(model).map(str::to_owned);
+                reply.calls = message["tool_calls"].as_array().into_iter().flatten().map(call).collect();
+            }
+            Some("tool") => match builder.answered(text(message, "tool_call_id").unwrap_or_default(), None) {
+                Some(call) => {
+                    let error = text(&message["error"], "message");
+                    call.has_failed = error.is_some();
+                    call.result = Some(Value::from(if said.is_empty() { error.unwrap_or_default() } else { &said }));
+                }
+                None => unread.count("unmatched result", ""),
+            },
+            role => unread.count("message", role.unwrap_or("unknown")),
+        }
+    }
+    let parts = ["scores", "store", "events"].into_iter();
+    let is_filled = |key: &&str| match &sample[*key] {
+        Value::Object(members) => !members.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    parts.filter(is_filled).for_each(|key| unread.count("sample part", key));
+    let conversation = &mut builder.conversation;
+    conversation.name = sample.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
+    conversation.error = text(&sample["error"], "message").map(str::to_owned);
+    conversation.duration_ms = sample["total_time"].as_f64().map(|seconds| seconds * 1000.0);
+    conversation.usage = usage(sample);
+    // A sample in the log is over, unless a limit or an error ended it.
+    conversation.is_complete = sample["limit"].is_null() && sample["error"].is_null();
+    builder.says_end = true;
+    builder.finish()
+}
+
+/// Returns the text of a message. Long texts are stored once, as attachments.
+fn content(content: &Value, attachments: &Map<String, Value>, unread: &mut Unread) -> String {
+    let resolved = |text: &str| {
+        let stored = text.strip_prefix("attachment://").and_then(|digest| attachments.get(digest)?.as_str());
+        stored.unwrap_or(text).to_owned()
+    };
+    let mut all = content.as_str().map(resolved).unwrap_or_default();
+    for part in content.as_array().into_iter().flatten() {
+        match (text(part, "type"), text(part, "text")) {
+            (Some("text"), Some(text)) => append(&mut all, &resolved(text), "\n"),
+            (kind, _) => unread.count("part", kind.unwrap_or("unknown")),
+        }
+    }
+    all
+}
+
+fn call(call: &Value) -> Call {
+    Call {
+        id: text(call, "id").unwrap_or_default().to_owned(),
+        name: text(call, "function").unwrap_or_default().to_owned(),
+        arguments: call["arguments"].clone(),
+        ..Call::default()
+    }
+}
+
+/// Returns the tokens of all models of a sample.
+fn usage(sample: &Value) -> Option<Usage> {
+    let of_models: Vec<&Value> = sample["model_usage"].as_object()?.values().collect();
+    let sum =
+        |keys: &[&str]| of_models.iter().flat_map(|usage| keys.iter().filter_map(|key| usage[*key].as_u64())).sum();
+    (!of_models.is_empty()).then(|| Usage {
+        input_tokens: sum(&["input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"]),
+        output_tokens: sum(&["output_tokens"]),
+        cost_usd: of_models.iter().map(|usage| usage["total_cost"].as_f64()).sum(),
+    })
+}

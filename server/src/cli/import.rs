@@ -1,0 +1,452 @@
+//! `speclens import`: recordings of other programs become recordings of a test, or a new suite with assertions.
+
+use std::{
+    collections::HashSet,
+    env, fs,
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use speclens_runner::{
+    clock::Clock,
+    evidence_store::{AttemptRef, EvidenceStore},
+    files::open_regular,
+    recording::{Recorded, beginning_us},
+    write::{Readers, create},
+};
+use speclens_schema::{
+    check::{secret::pasted_secret, text::shortened},
+    document::Document,
+    evidence::Evidence,
+    format::{Dialect, NewTest},
+    import::{
+        self,
+        conversation::{Conversation, Imported, provider_of},
+        evidence::{evidence, prompt},
+    },
+    mask::Secrets,
+    problem::{Problem, Severity},
+    suite::{Action, Case, Subject},
+    words::{plural, slug},
+    write,
+};
+
+use super::{
+    PASSED,
+    discover::Wanted,
+    fix,
+    levels::Levels,
+    load::{self, Loaded},
+    output,
+    write::{case_in, find, numbers},
+};
+use crate::{
+    job::settings_sentence,
+    trust,
+    workspace::{self, Reach, Workspace},
+};
+
+/// The options of `speclens import`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Recordings: OpenTelemetry spans (OTLP/JSON), Opik exports, Claude Code transcripts, Codex rollouts, Inspect logs (JSON)
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Suite with the test whose recording it becomes; without this option, a new suite is written
+    #[arg(long, value_name = "SUITE")]
+    into: Option<PathBuf>,
+    /// With `--into`: the test, if the suite has several
+    #[arg(long, value_name = "NAME", requires = "into")]
+    test: Option<String>,
+    /// Format of the new suite
+    #[arg(long, value_name = "FORMAT", conflicts_with = "into", value_parser = formats(), default_value = "kindlm")]
+    format: Dialect,
+    /// File of the new suite [default: the name of the recording]
+    #[arg(long, value_name = "FILE", conflicts_with = "into")]
+    output: Option<PathBuf>,
+}
+
+fn formats() -> impl TypedValueParser<Value = Dialect> {
+    PossibleValuesParser::new(Dialect::all().map(Dialect::as_str)).map(|name| {
+        let found = Dialect::all().find(|dialect| dialect.as_str() == name);
+        found.expect("the value is one of the formats")
+    })
+}
+
+pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
+    match &args.into {
+        Some(suite) => into(args, suite),
+        None => new_suite(args),
+    }
+}
+
+/// Records the conversations as attempts of a test.
+fn into(args: &Args, suite: &Path) -> anyhow::Result<u8> {
+    let suites = load(suite)?;
+    let (loaded, index) = match &args.test {
+        Some(test) => find(suites, test)?,
+        None => only_test(suites)?,
+    };
+    ensure_recordable(&loaded.workspace)?;
+    let files = read(&args.files, loaded.workspace.settings.limits.recording_bytes())?;
+    let conversations: Vec<&Conversation> = files.iter().flat_map(|file| &file.conversations).collect();
+    let secrets = with_keys(&loaded.report.source.secrets, &conversations);
+    let case = &loaded.report.suite.cases[index];
+    let sent = prompt(case).map(str::trim);
+    let differs = |conversation: &&&Conversation| sent.is_some_and(|sent| sent != conversation.user.trim());
+    if let Some(other) = conversations.iter().find(differs) {
+        let name = secrets.mask(&case.name);
+        let text = secrets.mask(&shortened(&other.user.split_whitespace().collect::<Vec<_>>().join(" "), 60));
+        output::warn(&format!("`{name}` sends another text than the recording, in which the user wrote `{text}`"));
+    }
+    let attempts = attempts(case, loaded.report.suite.dialect, &conversations, &secrets)?;
+    output::print(&record(&loaded, index, attempts, &secrets)?)?;
+    Ok(PASSED)
+}
+
+fn load(path: &Path) -> anyhow::Result<Vec<Loaded>> {
+    let load::Load { suites, mut failures, activity } =
+        load::suites(&[path.to_owned()], Wanted::Suites, &Levels::default());
+    drop(activity);
+    match failures.pop() {
+        Some(failure) => Err(failure),
+        None if suites.is_empty() => Err(anyhow!("`{}` has no suite", path.display())),
+        None => Ok(suites),
+    }
+}
+
+/// Returns the only suite with its only test.
+fn only_test(suites: Vec<Loaded>) -> anyhow::Result<(Loaded, usize)> {
+    let count: usize = suites.iter().map(|loaded| loaded.report.suite.cases.len()).sum();
+    ensure!(count == 1, "the suite has {}; name one with `--test`", plural(count, "test"));
+    let name = suites.iter().flat_map(|loaded| &loaded.report.suite.cases).map(|case| case.name.clone()).next();
+    find(suites, &name.unwrap_or_default())
+}
+
+/// An attempt, with secrets masked and not yet interpreted.
+struct Attempt {
+    subject: Subject,
+    repeat: u32,
+    evidence: Evidence,
+}
+
+/// Returns conversations as the attempts of a test.
+fn attempts(
+    case: &Case,
+    dialect: Dialect,
+    conversations: &[&Conversation],
+    secrets: &Secrets,
+) -> anyhow::Result<Vec<Attempt>> {
+    let name = secrets.mask(&case.name);
+    let mut attempts: Vec<Attempt> = Vec::new();
+    let mut replaced: Option<(&str, String)> = None;
+    for conversation in conversations {
+        let (subject, is_same) = subject_of(case, conversation).ok_or_else(|| anyhow!("`{name}` names no model"))?;
+        if let Some(model) = conversation.model().filter(|_| !is_same) {
+            replaced.get_or_insert((model, subject.to_string()));
+        }
+        let mut evidence = evidence(conversation, case, dialect, &subject)
+            .map_err(|reason| anyhow!("nothing to record for `{name}`: {reason}"))?;
+        dialect.mask(&mut evidence, secrets);
+        let before = attempts.iter().filter(|attempt| attempt.subject == subject).count();
+        attempts.push(Attempt { subject, repeat: u32::try_from(before).unwrap_or(u32::MAX), evidence });
+    }
+    if let Some((model, subject)) = replaced {
+        output::warn(&secrets.mask(&format!(
+            "`{name}` does not run with the model `{model}` of the recording, which is stored as that of `{subject}`"
+        )));
+    }
+    Ok(attempts)
+}
+
+/// Records the attempts of a test, and returns a line about them.
+fn record(loaded: &Loaded, index: usize, attempts: Vec<Attempt>, secrets: &Arc<Secrets>) -> anyhow::Result<String> {
+    let suite = &loaded.report.suite;
+    let (case, dialect) = (&suite.cases[index], suite.dialect);
+    let name = secrets.mask(&case.name);
+    let settings = &loaded.workspace.settings;
+    let store = EvidenceStore::of(settings, &loaded.directory, &loaded.place, trust::machine);
+    let clock = Clock::from_environment()?;
+    let most = attempts.iter().map(|attempt| attempt.repeat + 1).max().unwrap_or_default();
+    let mut statuses: Vec<&str> = Vec::new();
+    for Attempt { subject, repeat, evidence } in attempts {
+        let attempt_ref = AttemptRef { suite, case, subject: &subject, repeat };
+        let recorded = Recorded {
+            key: attempt_ref.key(),
+            act: case.action.parts(dialect, &subject, &suite.inputs(&case.action)),
+            began_us: beginning_us(),
+            now: clock.now(),
+            evidence: Arc::new(evidence),
+            notes: Vec::new(),
+        };
+        let judge = |evidence: &Arc<Evidence>| attempt_ref.judged(evidence, secrets, Vec::new()).status;
+        let (status, stored) = store.add(attempt_ref, recorded, secrets, judge);
+        if let Some(error) = stored.error {
+            return Err(anyhow!(error).context(format!("cannot record `{name}`")));
+        }
+        statuses.push(status.as_str());
+    }
+    if most != case.repeat {
+        let attempts = plural(case.repeat as usize, "attempt");
+        output::note(&format!(
+            "`{name}` has {attempts} and {most} were imported; `repeat: {most}` evaluates exactly these"
+        ));
+    }
+    let (count, path) = (plural(statuses.len(), "attempt"), &loaded.report.source.path);
+    Ok(format!("recorded {count} of `{name}` in `{path}`: {}\n", statuses.join(", ")))
+}
+
+/// Returns an error if the settings of a suite prevent recordings.
+fn ensure_recordable(workspace: &Workspace) -> anyhow::Result<()> {
+    if let Some(file) = workspace.wrong() {
+        bail!("nothing is recorded: {}", settings_sentence(file));
+    }
+    ensure!(
+        workspace.settings.recordings.enabled,
+        "nothing is recorded, because `speclens.yaml` turns recordings off; set `recordings: {{ enabled: true }}`"
+    );
+    Ok(())
+}
+
+/// Returns the subject of a test that a conversation is recorded for, and whether its model is the same.
+fn subject_of(case: &Case, conversation: &Conversation) -> Option<(Subject, bool)> {
+    let subjects = case.action.subjects();
+    let Some(model) = conversation.model() else { return Some((subjects.first()?.clone(), true)) };
+    let name = provider_of(model).1;
+    let is_same = |subject: &&Subject| {
+        let Some(id) = subject.model_id() else { return true };
+        let asked = match &case.action {
+            Action::Prompt(prompt) => prompt.model(id).asked.model,
+            Action::Agent(_) | Action::Command(_) | Action::Trigger(_) | Action::None => String::new(),
+        };
+        [id, &asked].into_iter().any(|known| known == model || provider_of(known).1 == name)
+    };
+    match subjects.iter().find(is_same) {
+        Some(subject) => Some((subject.clone(), true)),
+        None => Some((subjects.first()?.clone(), false)),
+    }
+}
+
+/// Reads files, and prints what is not read of them.
+fn read(paths: &[PathBuf], limit: u64) -> anyhow::Result<Vec<Imported>> {
+    let mut all = Vec::new();
+    for path in paths {
+        let shown = path.display();
+        let cannot = || format!("cannot read `{shown}`");
+        let mut bytes = Vec::new();
+        open_regular(path).with_context(cannot)?.take(limit + 1).read_to_end(&mut bytes).with_context(cannot)?;
+        ensure!(
+            bytes.len() as u64 <= limit,
+            "`{shown}` is larger than {} MiB; raise `limits.recording_mib` in `speclens.yaml`, or split it",
+            limit / 1024 / 1024
+        );
+        ensure!(
+            !bytes.starts_with(b"PK\x03\x04"),
+            "`{shown}` is a ZIP archive; if it is an Inspect log, convert it with `inspect log convert {shown} --to json --output-dir DIR`"
+        );
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+            anyhow!("`{shown}` is not valid UTF-8 (line {line})")
+        })?;
+        let imported = import::read(&text).map_err(|reason| anyhow!("cannot import `{shown}`: {reason}"))?;
+        let count = plural(imported.conversations.len(), "conversation");
+        output::note(&format!("`{shown}`: {count} ({})", imported.source.name()));
+        imported.notes.iter().for_each(|note| output::note(&format!("`{shown}`: {note}")));
+        all.push(imported);
+    }
+    Ok(all)
+}
+
+/// Returns the secrets, and the texts of conversations that look like keys: nobody lists those of another program.
+fn with_keys(secrets: &Arc<Secrets>, conversations: &[&Conversation]) -> Arc<Secrets> {
+    let mut all = Arc::clone(secrets);
+    for text in conversations.iter().flat_map(|conversation| conversation.texts()) {
+        let mut rest = &*text;
+        while let Some((found, _)) = pasted_secret(rest) {
+            Arc::make_mut(&mut all).add(&rest[found.clone()]);
+            rest = &rest[found.end..];
+        }
+    }
+    all
+}
+
+/// The conversations with the same beginning: attempts of one test.
+struct Group<'c> {
+    name: String,
+    conversations: Vec<&'c Conversation>,
+    /// The first one, with secrets masked.
+    masked: Conversation,
+}
+
+/// Writes a suite with a test for each conversation, records them, and writes assertions.
+fn new_suite(args: &Args) -> anyhow::Result<u8> {
+    let place = place_of(args);
+    let settings =
+        workspace::settings_for(&Reach::of(existing(&place), &existing(&place), &[existing(Path::new("."))]));
+    ensure_recordable(&settings)?;
+    let files = read(&args.files, settings.settings.limits.recording_bytes())?;
+    let conversations: Vec<&Conversation> = files.iter().flat_map(|file| &file.conversations).collect();
+    let secrets = with_keys(&Arc::new(settings.secrets()), &conversations);
+    let groups = groups(&conversations, &secrets);
+    let tests: Vec<NewTest<'_>> = groups
+        .iter()
+        .map(|Group { name, conversations, masked }| NewTest {
+            name,
+            conversation: masked,
+            attempts: conversations.len(),
+        })
+        .collect();
+    let name = name_of(args);
+    let new = args.format.new_suite(&name, &tests).map_err(|reason| anyhow!(reason))?;
+    let paths = paths(args, &new.iter().map(|file| file.path.as_str()).collect::<Vec<_>>())?;
+    if let Some(path) = paths.iter().find(|path| path.symlink_metadata().is_ok()) {
+        bail!("`{}` already exists, so nothing was written; name another file with `--output`", path.display());
+    }
+    for (path, file) in paths.iter().zip(&new) {
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)
+                .with_context(|| format!("cannot create the directory `{}`", directory.display()))?;
+        }
+        create(path, &file.text, Readers::Usual).with_context(|| format!("cannot write `{}`", path.display()))?;
+    }
+    let suite = &paths[0];
+    let done = fill(suite, &groups, &secrets);
+    if done.is_err() {
+        // Half a suite is useless.
+        paths.iter().for_each(|path| drop(fs::remove_file(path)));
+    }
+    done?;
+    let written: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    output::print(&format!(
+        "wrote {}; try `speclens run --recorded {}` and `speclens audit`\n",
+        written.join(", "),
+        suite.display()
+    ))?;
+    Ok(PASSED)
+}
+
+/// Returns the directory that a new suite is in or below.
+fn place_of(args: &Args) -> PathBuf {
+    let parent = args.output.as_deref().and_then(Path::parent).filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+/// Returns the nearest directory above that exists.
+fn existing(path: &Path) -> PathBuf {
+    let absolute = env::current_dir().unwrap_or_default().join(path);
+    let found = absolute.ancestors().find_map(|directory| fs::canonicalize(directory).ok());
+    found.unwrap_or(absolute)
+}
+
+/// Returns the name of a new suite: that of its file, or else of the first recording.
+fn name_of(args: &Args) -> String {
+    let path = args.output.as_ref().unwrap_or(&args.files[0]);
+    let is_contract = args.output.is_some() && path.ends_with("tests/scenarios.yaml");
+    let named = if is_contract { path.ancestors().nth(2) } else { Some(path.as_path()) };
+    let name = slug(&named.and_then(Path::file_stem).unwrap_or_default().to_string_lossy());
+    if name.is_empty() { "imported".to_owned() } else { name }
+}
+
+/// Returns where the files of a new suite are written.
+fn paths(args: &Args, new: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
+    match (&args.output, new) {
+        (None, _) => Ok(new.iter().map(PathBuf::from).collect()),
+        (Some(output), [_]) => Ok(vec![output.clone()]),
+        (Some(output), [own, ..]) => {
+            ensure!(output.ends_with(own), "the file of such a suite is `{own}`; end `--output` with it");
+            let steps = Path::new(own).components().count();
+            let base = output.ancestors().nth(steps).unwrap_or(Path::new(""));
+            Ok(new.iter().map(|path| base.join(path)).collect())
+        }
+        (Some(_), []) => bail!("there is nothing to write"),
+    }
+}
+
+/// Maximum number of words in the name of a test.
+const MAX_NAME_WORDS: usize = 6;
+
+/// Returns the conversations by what begins them, each with a name of its own.
+fn groups<'c>(conversations: &[&'c Conversation], secrets: &Secrets) -> Vec<Group<'c>> {
+    let mut groups: Vec<Group<'c>> = Vec::new();
+    let mut names: HashSet<String> = HashSet::new();
+    for conversation in conversations {
+        let is_same = |group: &&mut Group<'c>| group.conversations[0].begins_like(conversation);
+        if let Some(group) = groups.iter_mut().find(is_same) {
+            group.conversations.push(conversation);
+            continue;
+        }
+        let masked = conversation.masked(secrets);
+        let words = slug(masked.name.as_deref().unwrap_or(&masked.user));
+        let words: Vec<&str> = words.split('-').take(MAX_NAME_WORDS).collect();
+        let name = match words.join("-") {
+            name if name.is_empty() => "conversation".to_owned(),
+            // Ids of tasks begin with a letter or a digit, but a number alone says little.
+            name if name.bytes().all(|byte| byte.is_ascii_digit()) => format!("sample-{name}"),
+            name => name,
+        };
+        let free = (2..).map(|number| format!("{name}-{number}")).find(|name| !names.contains(name));
+        let name = if names.contains(&name) { free.unwrap_or(name) } else { name };
+        names.insert(name.clone());
+        groups.push(Group { name, conversations: vec![conversation], masked });
+    }
+    groups
+}
+
+/// Writes assertions into the tests of a new suite, and records their conversations.
+fn fill(suite: &Path, groups: &[Group<'_>], secrets: &Arc<Secrets>) -> anyhow::Result<()> {
+    let loaded = only(load(suite)?)?;
+    let dialect = loaded.report.suite.dialect;
+    let path = loaded.path();
+    let mut document = loaded.report.source.document.clone();
+    let mut recorded: Vec<Vec<Attempt>> = Vec::new();
+    let mut numbers: Vec<String> = Vec::new();
+    for group in groups {
+        let cases = &loaded.report.suite.cases;
+        let case = cases.iter().find(|case| case.name == group.name).and_then(|case| {
+            // Those above it may have more lines by now.
+            case_in(&loaded, case, &path, &document)
+        });
+        let case = case.with_context(|| format!("the test of `{}` cannot be read", group.name))?;
+        let attempts = attempts(&case, dialect, &group.conversations, secrets)?;
+        let interpreted = |attempt: &Attempt| {
+            let mut evidence = attempt.evidence.clone();
+            dialect.interpret(&mut evidence);
+            Arc::new(evidence)
+        };
+        let evidence: Vec<Arc<Evidence>> = attempts.iter().map(interpreted).collect();
+        let look = |text: &Document| (case_in(&loaded, &case, &path, text), loaded.checker.problems(text));
+        match write::write(&document, &case, dialect, &evidence, secrets, &look) {
+            Ok(written) => {
+                numbers.push(format!("`{}`: {}", group.name, self::numbers(&written)));
+                document = Document::read(&written.text, document.rules());
+            }
+            Err(reason) => output::warn(&format!("`{}` gets no assertions: {reason}", group.name)),
+        }
+        recorded.push(attempts);
+    }
+    fix::rewrite(&path, &String::from(loaded.report.source.document.text()), &String::from(document.text()))?;
+    let loaded = only(load(suite)?)?;
+    let problems = loaded.report.problems.iter().filter(|it| it.severity <= Severity::Warning);
+    let problems: Vec<&Problem> = problems.collect();
+    if let Some(error) = problems.iter().find(|problem| problem.severity == Severity::Error) {
+        bail!("no valid suite can be written for this recording: {}", secrets.mask(&error.message));
+    }
+    if !problems.is_empty() {
+        let count = plural(problems.len(), "problem");
+        output::warn(&format!("`{}` has {count}; run `speclens check`", suite.display()));
+    }
+    for (group, attempts) in groups.iter().zip(recorded) {
+        let index = loaded.report.suite.cases.iter().position(|case| case.name == group.name);
+        record(&loaded, index.context("the test is gone")?, attempts, secrets)?;
+    }
+    numbers.iter().for_each(|numbers| output::note(numbers));
+    Ok(())
+}
+
+fn only(suites: Vec<Loaded>) -> anyhow::Result<Loaded> {
+    suites.into_iter().next().context("the suite cannot be read")
+}
