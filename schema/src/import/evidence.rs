@@ -67,7 +67,7 @@ pub fn evidence(
         Action::Trigger(_) => {
             let answer = Answer::Trace(TraceAnswer::Found(trace(conversation)));
             let observations = vec![Observation { need: Need::Trace, answer }];
-            Ok(Evidence { turns: turns(), observations, ended: ended(Ended::RootSpan), ..shared })
+            Ok(Evidence { observations, ended: ended(Ended::RootSpan), ..shared })
         }
         Action::None => Err("the test has no valid action; run `speclens check`".to_owned()),
     }

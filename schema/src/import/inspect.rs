@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    conversation::{Builder, Call, Conversation, Imported, Source, Unread, append, text},
+    conversation::{Builder, Call, Conversation, Imported, Source, Unread, append, text, us},
     lines::Lines,
 };
 use crate::evidence::Usage;
@@ -45,7 +45,7 @@ fn conversation(sample: &Value, model: Option<&str>, unread: &mut Unread) -> Con
             Some("system") => builder.system(&said),
             Some("user") => builder.user(&said, None),
             Some("assistant") => {
-                let reply = builder.reply(None, None);
+                let reply = builder.reply(text(message, "id"), None);
                 reply.text = said;
                 reply.model = text(message, "model").or(model).map(str::to_owned);
                 reply.calls = message["tool_calls"].as_array().into_iter().flatten().map(call).collect();
@@ -61,7 +61,12 @@ fn conversation(sample: &Value, model: Option<&str>, unread: &mut Unread) -> Con
             role => unread.count("message", role.unwrap_or("unknown")),
         }
     }
-    let parts = ["scores", "store", "events"].into_iter();
+    for event in sample["events"].as_array().into_iter().flatten() {
+        if !time(event, &mut builder.conversation) {
+            unread.count("event", text(event, "event").unwrap_or("unknown"));
+        }
+    }
+    let parts = ["scores", "store"].into_iter();
     let is_filled = |key: &&str| match &sample[*key] {
         Value::Object(members) => !members.is_empty(),
         Value::Array(items) => !items.is_empty(),
@@ -77,6 +82,29 @@ fn conversation(sample: &Value, model: Option<&str>, unread: &mut Unread) -> Con
     conversation.is_complete = sample["limit"].is_null() && sample["error"].is_null();
     builder.says_end = true;
     builder.finish()
+}
+
+/// Notes the time of the reply or the call that an event is about. Returns whether it is about one.
+fn time(event: &Value, conversation: &mut Conversation) -> bool {
+    let times = (text(event, "timestamp").and_then(us), text(event, "completed").and_then(us));
+    match text(event, "event") {
+        Some("model") => {
+            let output = &event["output"];
+            let id = text(&output["choices"][0]["message"], "id");
+            let reply = conversation.replies.iter_mut().find(|reply| id.is_some() && reply.id.as_deref() == id);
+            let Some(reply) = reply else { return false };
+            (reply.started_us, reply.ended_us) = times;
+            reply.usage = tokens(&[&output["usage"]]);
+            true
+        }
+        Some("tool") => {
+            let calls = conversation.replies.iter_mut().flat_map(|reply| &mut reply.calls);
+            let Some(call) = calls.into_iter().find(|call| text(event, "id") == Some(&call.id)) else { return false };
+            (call.started_us, call.ended_us) = times;
+            true
+        }
+        Some(_) | None => false,
+    }
 }
 
 /// Returns the text of a message. Long texts are stored once, as attachments.
@@ -106,12 +134,15 @@ fn call(call: &Value) -> Call {
 
 /// Returns the tokens of all models of a sample.
 fn usage(sample: &Value) -> Option<Usage> {
-    let of_models: Vec<&Value> = sample["model_usage"].as_object()?.values().collect();
-    let sum =
-        |keys: &[&str]| of_models.iter().flat_map(|usage| keys.iter().filter_map(|key| usage[*key].as_u64())).sum();
-    (!of_models.is_empty()).then(|| Usage {
+    tokens(&sample["model_usage"].as_object()?.values().collect::<Vec<_>>())
+}
+
+fn tokens(usages: &[&Value]) -> Option<Usage> {
+    let known: Vec<&Value> = usages.iter().copied().filter(|usage| usage["input_tokens"].is_u64()).collect();
+    let sum = |keys: &[&str]| known.iter().flat_map(|usage| keys.iter().filter_map(|key| usage[*key].as_u64())).sum();
+    (!known.is_empty()).then(|| Usage {
         input_tokens: sum(&["input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"]),
         output_tokens: sum(&["output_tokens"]),
-        cost_usd: of_models.iter().map(|usage| usage["total_cost"].as_f64()).sum(),
+        cost_usd: known.iter().map(|usage| usage["total_cost"].as_f64()).sum(),
     })
 }

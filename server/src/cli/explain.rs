@@ -28,7 +28,7 @@ pub(super) struct Args {
     name: Option<String>,
 }
 
-const TOPICS: [(&str, &str); 14] = [
+const TOPICS: [(&str, &str); 15] = [
     ("files", include_str!("../../manual/files.md")),
     ("commands", include_str!("../../manual/commands.md")),
     ("agents", include_str!("../../manual/agents.md")),
@@ -37,6 +37,7 @@ const TOPICS: [(&str, &str); 14] = [
     ("scripts", include_str!("../../manual/scripts.md")),
     ("recordings", include_str!("../../manual/recordings.md")),
     ("shards", include_str!("../../manual/shards.md")),
+    ("import", include_str!("../../manual/import.md")),
     ("audit", include_str!("../../manual/audit.md")),
     ("models", include_str!("../../manual/models.md")),
     ("traces", include_str!("../../manual/traces.md")),

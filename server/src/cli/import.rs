@@ -189,11 +189,13 @@ fn record(loaded: &Loaded, index: usize, attempts: Vec<Attempt>, secrets: &Arc<S
         }
         statuses.push(status.as_str());
     }
-    if most != case.repeat {
-        let attempts = plural(case.repeat as usize, "attempt");
+    let expected = case.repeat;
+    if most > expected {
         output::note(&format!(
-            "`{name}` has {attempts} and {most} were imported; `repeat: {most}` evaluates exactly these"
+            "only {expected} of {most} attempts of `{name}` are evaluated; set `repeat: {most}`, or run with `--repeat {most}`"
         ));
+    } else if most < expected {
+        output::note(&format!("{most} of the {expected} attempts of `{name}` were imported (`repeat: {expected}`)"));
     }
     let (count, path) = (plural(statuses.len(), "attempt"), &loaded.report.source.path);
     Ok(format!("recorded {count} of `{name}` in `{path}`: {}\n", statuses.join(", ")))
@@ -290,6 +292,10 @@ fn new_suite(args: &Args) -> anyhow::Result<u8> {
     ensure_recordable(&settings)?;
     let files = read(&args.files, settings.settings.limits.recording_bytes())?;
     let conversations: Vec<&Conversation> = files.iter().flat_map(|file| &file.conversations).collect();
+    ensure!(
+        conversations.iter().all(|conversation| !conversation.user.trim().is_empty()),
+        "the recording does not show what the user asked, so no test can ask it again; import it with `--into`"
+    );
     let secrets = with_keys(&Arc::new(settings.secrets()), &conversations);
     let groups = groups(&conversations, &secrets);
     let tests: Vec<NewTest<'_>> = groups
