@@ -16,6 +16,7 @@ mod inspect;
 mod lines;
 mod spans;
 
+use crate::words::plural;
 use conversation::Imported;
 
 /// Reads a text of any known source, which is recognized by its content. The error is a sentence.
@@ -37,7 +38,13 @@ pub fn read(text: &str) -> Result<Imported, String> {
     if lines.cut.is_some() {
         imported.conversations.iter_mut().for_each(|conversation| conversation.is_complete = false);
     }
+    let count = imported.conversations.len();
     imported.conversations.retain(|conversation| !conversation.replies.is_empty());
+    let silent = count - imported.conversations.len();
+    if silent > 0 {
+        let verb = if silent == 1 { "has" } else { "have" };
+        imported.notes.push(format!("{} {verb} no reply of a model", plural(silent, "conversation")));
+    }
     if imported.conversations.is_empty() {
         return Err(format!("it has no reply of a model ({})", imported.source.name()));
     }

@@ -55,7 +55,7 @@ pub fn evidence(
                 let names: Vec<String> = conversation.calls().map(|call| format!("`{}`", call.name)).take(3).collect();
                 let names = names.join(", ");
                 return Err(format!(
-                    "the recording has no shell commands, only calls of {names}; import it into a KindLM suite"
+                    "the recording has no shell commands, only calls of {names}; import it into a test of calls"
                 ));
             }
             Ok(Evidence { turns: turns(), commands: Some(commands), ended: ended(Ended::Done), ..shared })
