@@ -169,3 +169,38 @@ fn runs_that_cannot_be_compared_are_named() {
     let test: &Value = &report.json()["suites"][0]["tests"][0];
     assert_eq!((report.code, &test["b"]["reason"]), (Some(3), &"the recording is damaged; run the test again".into()));
 }
+
+#[test]
+fn differences_are_printed_before_recordings_are_replaced() {
+    for settings in ["{}", "recordings: { commit: true }\n"] {
+        let place = Place::empty();
+        place.write("inner/speclens.yaml", settings);
+        place.write("inner/kindlm.yaml", suite("sh ../answer.sh", CALLS));
+        place.write("answer.sh", calling(&["lookup", "refund"], "done"));
+        // Nothing is replaced by the first run.
+        let first = place.run_in("inner", &["run", "--rerecord"]);
+        assert_eq!(first.code, Some(0), "{first:?}");
+        assert!(first.stderr.contains("no recordings of kindlm.yaml to compare with"), "{}", first.stderr);
+        place.write("answer.sh", calling(&["lookup", "cancel"], "sorry"));
+        let again = place.run_in("inner", &["run", "--rerecord"]);
+        assert_eq!(again.code, Some(1), "{again:?}");
+        expect![[r#"
+            differences from the recordings of kindlm.yaml
+              only: 1 of 1 passed → 0 of 1 passed
+                Tool "refund" called: 1 of 1 → 0 of 1: Expected tool "refund" to be called, but got: [lookup, cancel]
+                Output contains "done": 1 of 1 → 0 of 1: Expected output to contain "done"
+                calls and commands:
+                   lookup {"order":7}
+                  -refund {"order":7}
+                  +cancel {"order":7}
+                answer:
+                  -done
+                  +sorry
+
+        "#]]
+        .assert_eq(&without_durations(&again.stderr));
+        assert_eq!(place.run_in("inner", &["run", "--recorded"]).code, Some(1), "the recording is replaced");
+        let same = place.run_in("inner", &["run", "--rerecord"]);
+        assert!(same.stderr.contains("no difference from the recordings"), "{}", same.stderr);
+    }
+}

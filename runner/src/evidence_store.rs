@@ -178,6 +178,18 @@ impl EvidenceStore {
         (judged, stored)
     }
 
+    /// Adds the attempts that are not recorded to the store of another run of the same suite. Returns the first error; the
+    /// attempts after it are not added.
+    pub fn hand_over(&self, other: &EvidenceStore, suite: &Suite, secrets: &Arc<Secrets>) -> io::Result<()> {
+        for (Label { case: name, subject, repeat }, recorded) in std::mem::take(&mut *self.unrecorded()) {
+            let Some(case) = suite.cases.iter().find(|case| case.name == name) else { continue };
+            let attempt_ref = AttemptRef { suite, case, subject: &subject, repeat };
+            let ((), stored) = other.add(attempt_ref, recorded, secrets, |_| ());
+            stored.error.map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+
     /// Stores what was observed without an act, with secrets masked and interpreted.
     /// [`result`](EvidenceStore::result) returns it until the next attempt is added or recorded elsewhere; it is never
     /// recorded.

@@ -52,3 +52,40 @@ pub fn read(text: &str) -> Result<Imported, String> {
 }
 
 const KNOWN: &str = "spans (OTLP/JSON or Opik), a Claude Code transcript, a Codex rollout, or an Inspect log (JSON)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAMPLES: [&str; 5] = [
+        include_str!("../../tests/specs/import/claude-code.jsonl"),
+        include_str!("../../tests/specs/import/codex.jsonl"),
+        include_str!("../../tests/specs/import/inspect.json"),
+        include_str!("../../tests/specs/import/openinference.jsonl"),
+        include_str!("../../tests/specs/import/opik.json"),
+    ];
+
+    #[test]
+    fn recording_that_is_cut_anywhere_is_read_or_refused() {
+        for sample in SAMPLES {
+            let whole = read(sample).unwrap();
+            assert!(whole.conversations.iter().all(|conversation| conversation.is_complete));
+            for end in (0..sample.len()).step_by(13).filter(|end| sample.is_char_boundary(*end)) {
+                let Ok(part) = read(&sample[..end]) else { continue };
+                assert!(part.conversations.iter().all(|conversation| !conversation.replies.is_empty()));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_of_unexpected_types_are_read_or_refused() {
+        for sample in SAMPLES {
+            for (part, other) in
+                [("[", "[null,"), ("\":\"", "\":[1],\"x\":\""), ("\":{", "\":7,\"x\":{"), ("\"role\"", "\"rule\"")]
+            {
+                let damaged = sample.replace(part, other).replace(",]", "]");
+                assert!(read(&damaged).is_ok_and(|it| !it.conversations.is_empty()) || read(&damaged).is_err());
+            }
+        }
+    }
+}

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use speclens_runner::{
     clock::Clock,
-    event::{CaseResult, RunResult, SuiteResult},
+    event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult},
     report::{human::dollars, plain},
     run::{Mode, Options},
 };
@@ -396,6 +396,32 @@ impl AssertionDiff {
     fn is_different(&self) -> bool {
         let counts = |share: &Option<Share>| share.as_ref().map(|share| (share.passed, share.attempts));
         counts(&self.a) != counts(&self.b)
+    }
+}
+
+/// Returns what differs between two results of a suite, as `speclens diff` writes it; tests without a first result are
+/// left out.
+pub(super) fn drift(loaded: &Loaded, before: &SuiteResult, after: &SuiteResult) -> String {
+    let secrets = &loaded.report.source.secrets;
+    let (mut text, mut compared) = (String::new(), 0);
+    for outcome in &after.cases {
+        let Some(known) = before.cases.iter().find(|known| known.case == outcome.case) else { continue };
+        let is_missing = |absence: &Absence| absence.kind == AbsenceKind::NoRecording;
+        if known.runs.iter().all(|run| run.absence.as_ref().is_some_and(is_missing)) {
+            continue;
+        }
+        let name = secrets.mask(&loaded.report.suite.cases[outcome.case].name);
+        let test = TestDiff::of(name, Some(Seen::of(loaded, known)), Some(Seen::of(loaded, outcome)));
+        compared += 1;
+        if test.is_different {
+            test.write(&mut text);
+        }
+    }
+    let path = plain::line(&loaded.report.source.path);
+    match text.is_empty() {
+        true if compared == 0 => format!("no recordings of {path} to compare with\n"),
+        true => format!("no difference from the recordings of {path}\n"),
+        false => format!("differences from the recordings of {path}\n{text}\n"),
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", requires = "into")]
     test: Option<String>,
     /// Format of the new suite
-    #[arg(long, value_name = "FORMAT", conflicts_with = "into", value_parser = formats(), default_value = "kindlm")]
+    #[arg(long, value_name = "FORMAT", conflicts_with = "into", value_parser = formats(), default_value = first_format())]
     format: Dialect,
     /// File of the new suite [default: the name of the recording]
     #[arg(long, value_name = "FILE", conflicts_with = "into")]
@@ -74,6 +74,10 @@ fn formats() -> impl TypedValueParser<Value = Dialect> {
         let found = Dialect::all().find(|dialect| dialect.as_str() == name);
         found.expect("the value is one of the formats")
     })
+}
+
+fn first_format() -> &'static str {
+    Dialect::all().next().map_or("", Dialect::as_str)
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {

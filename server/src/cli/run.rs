@@ -3,6 +3,7 @@
 mod accept;
 mod dry;
 mod progress;
+mod rerecord;
 mod targets;
 
 use std::{
@@ -12,12 +13,13 @@ use std::{
 };
 
 use anyhow::{bail, ensure};
+use rerecord::Rerecording;
 use speclens_runner::{
     clock::Clock,
     event::{AbsenceKind, CaseResult, SuiteResult},
     model::{Models, manual},
     report::{SuiteReport, compliance, github, human, json, junit, sarif},
-    run::{Mode, Options, planned},
+    run::{Job, Mode, Options, planned},
 };
 use speclens_schema::{
     mask::Secrets,
@@ -94,6 +96,9 @@ pub(super) struct Args {
     /// Print the changes of `--accept` as a unified diff without applying them
     #[arg(long, requires = "accept", conflicts_with = "reports")]
     diff: bool,
+    /// Run the tests again, and print what differs from their recordings before these are replaced
+    #[arg(long, conflicts_with_all = ["recorded", "judge_only", "dry_run"])]
+    rerecord: bool,
     /// Run to evaluate with `--judge-only` (defaults to the newest recorded run) or in handoff contracts (no default)
     #[arg(long, value_name = "ID", conflicts_with = "recorded")]
     run_id: Option<String>,
@@ -260,7 +265,18 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             ..actors.clone()
         };
         let secrets = Arc::clone(&loaded.report.source.secrets);
-        let result = runtime.block_on(run(&prepared, secrets, options, cancel.clone(), quiet));
+        let rerecording = args.rerecord.then(|| Rerecording::begin(&prepared, &options, &runtime));
+        let job = match &rerecording {
+            Some(rerecording) => prepared.job(Arc::clone(&rerecording.store)),
+            None => prepared.recording_job(),
+        };
+        let result = runtime.block_on(run_job(job, secrets, options, cancel.clone(), quiet));
+        if let Some(rerecording) = rerecording.filter(|_| !cancel.is_cancelled())
+            && let Err(error) = rerecording.finish(&prepared, &loaded, &result)
+        {
+            output::complain(&error);
+            lost = true;
+        }
         match write_clawspec(&prepared, &result, &targets, &clock.now()) {
             Ok(written) => clawspec_reports += written,
             Err(error) => {
@@ -432,8 +448,17 @@ pub(super) async fn run(
     cancel: CancellationToken,
     quiet: bool,
 ) -> Arc<SuiteResult> {
+    run_job(prepared.recording_job(), secrets, options, cancel, quiet).await
+}
+
+async fn run_job(
+    job: Job,
+    secrets: Arc<Secrets>,
+    options: Options,
+    cancel: CancellationToken,
+    quiet: bool,
+) -> Arc<SuiteResult> {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let job = prepared.recording_job();
     let planned = planned(&job.suite, &options);
     let shown = tokio::spawn(progress::show(receiver, Arc::clone(&job.suite), planned, secrets, cancel.clone(), quiet));
     let result = speclens_runner::run::run(job, options, cancel, sender).await;
