@@ -167,7 +167,7 @@ fn check_notes(text: &str, expected: Expect) {
 #[test]
 fn unknown_parts_are_counted_and_named() {
     let mut text = sample("claude-code.jsonl");
-    text.push_str("{\"type\":\"mood\",\"value\":3}\nnot JSON\n{\"type\":\"mood\"}\n");
+    text.push_str("{\"type\":\"mood\",\"value\":3}\n{\"type\":\"mood\"}\n");
     text = text.replace("\"version\":\"2.1.12\"", "\"version\":\"7.0.1\"");
     check_notes(
         &text,
@@ -179,10 +179,31 @@ fn unknown_parts_are_counted_and_named() {
             note: `odd.jsonl`: 2 lines of type `mood` are not read
             note: `odd.jsonl`: 1 line of type `summary` is not read
             note: `odd.jsonl`: 1 part of type `thinking` is not read
-            note: `odd.jsonl`: 1 line is not valid JSON, the first one is line 16
             note: `how-many-kinds-of-tea-are`: 2 assertions added: 27 of 30 faults noticed, before 0
         "#]],
     );
+}
+
+#[test]
+fn nothing_follows_from_damaged_lines_and_unread_calls() {
+    let judged = |text: String, test: &str| {
+        let place = Place::with(KINDLM);
+        place.write("codex.jsonl", text);
+        let imported = done(&place, &["import", "codex.jsonl", "--into", "kindlm.yaml", "--test", test]);
+        let (_, report) = place.report(&["--recorded", "--test", test]);
+        let outcomes = crate::support::outcomes(&report["suites"][0]["cases"][0]["runs"][0]).join(" ");
+        (outcomes, imported.stderr)
+    };
+    let whole = sample("codex.jsonl");
+    assert_eq!(judged(whole.clone(), "coffee").0, "pass pass");
+    let (outcomes, notes) = judged(whole.replacen('\n', "\n{damaged\n", 1), "coffee");
+    assert_eq!(outcomes, "unknown pass", "{notes}");
+    assert!(notes.contains("1 line is not valid JSON, the first one is line 2"), "{notes}");
+    let call = "{\"type\":\"response_item\",\"payload\":{\"type\":\"web_search_call\",\"id\":\"w\"}}\n";
+    let at = whole.find("{\"timestamp\":\"2026-03-02T09:00:03").unwrap();
+    let (outcomes, notes) = judged(format!("{}{call}{}", &whole[..at], &whole[at..]), "coffee");
+    assert_eq!(outcomes, "unknown pass", "{notes}");
+    assert!(notes.contains("1 item of type `web_search_call` is not read"), "{notes}");
 }
 
 #[test]

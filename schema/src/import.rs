@@ -35,7 +35,7 @@ pub fn read(text: &str) -> Result<Imported, String> {
         return Err(format!("it is not a known recording; expected {KNOWN}"));
     };
     imported.notes.extend(lines.notes());
-    if lines.cut.is_some() {
+    if !lines.are_whole() {
         imported.conversations.iter_mut().for_each(|conversation| conversation.is_complete = false);
     }
     let count = imported.conversations.len();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    conversation::{Builder, Call, Conversation, Imported, Outcome, Source, Unread, append, newer, text},
+    conversation::{Builder, Call, Conversation, Imported, Outcome, Source, Unread, append, may_call, newer, text},
     lines::Lines,
 };
 use crate::evidence::Usage;
@@ -127,7 +127,11 @@ impl Reader {
                     started_us: at,
                     ..Call::default()
                 }),
-                other => unread.push(other.unwrap_or("unknown")),
+                other => {
+                    let kind = other.unwrap_or("unknown");
+                    reply.has_unread_calls |= may_call(kind);
+                    unread.push(kind);
+                }
             }
         }
         if let Some(whole) = message["content"].as_str() {

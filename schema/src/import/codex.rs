@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    conversation::{Builder, Call, Conversation, Imported, Outcome, Source, Unread, append, arguments, newer, text},
+    conversation::{
+        Builder, Call, Conversation, Imported, Outcome, Source, Unread, append, arguments, may_call, newer, text,
+    },
     lines::Lines,
 };
 use crate::evidence::Usage;
@@ -102,7 +104,12 @@ impl Reader {
                     None => self.unread.count("unmatched result", ""),
                 }
             }
-            other => self.unread.count("item", other),
+            other => {
+                if may_call(other) {
+                    self.reply(at).has_unread_calls = true;
+                }
+                self.unread.count("item", other);
+            }
         }
     }
 

@@ -58,7 +58,7 @@ fn quoted(word: &str) -> String {
 pub(super) fn log(conversation: &Conversation) -> CommandLog {
     let runs_others =
         |call: &Call| command_of(call).is_none() && !HARMLESS.contains(&call.name.to_ascii_lowercase().as_str());
-    let unseen = if conversation.has_others || conversation.calls().any(runs_others) {
+    let unseen = if conversation.may_lack_calls() || conversation.calls().any(runs_others) {
         Some(CommandGap::PastShell)
     } else {
         None

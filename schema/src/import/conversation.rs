@@ -76,6 +76,8 @@ pub struct Reply {
     pub user: Option<String>,
     pub text: String,
     pub calls: Vec<Call>,
+    /// Whether it has parts that may be calls and are not read.
+    pub has_unread_calls: bool,
     pub model: Option<String>,
     pub usage: Option<Usage>,
     /// Start time, in microseconds since the Unix epoch.
@@ -122,6 +124,11 @@ impl Conversation {
     /// Returns the texts of the user after the first one.
     pub fn follow_ups(&self) -> impl Iterator<Item = &str> {
         self.replies.iter().filter_map(|reply| reply.user.as_deref())
+    }
+
+    /// Whether it may have calls that were not read.
+    pub fn may_lack_calls(&self) -> bool {
+        self.has_others || self.replies.iter().any(|reply| reply.has_unread_calls)
     }
 
     /// Whether another one begins with the same texts, and has the same model and texts of the user.
@@ -201,6 +208,8 @@ impl Builder {
     /// Returns the reply that a part of a message belongs to: the last one if it has the same id, otherwise a new one.
     pub(super) fn reply(&mut self, id: Option<&str>, at: Option<i64>) -> &mut Reply {
         let replies = &mut self.conversation.replies;
+        // An error that a reply follows did not end the conversation.
+        self.conversation.error = None;
         let is_same = id.is_some() && replies.last().is_some_and(|last| last.id.as_deref() == id);
         if !is_same || self.pending.is_some() {
             let user = self.pending.take();
@@ -290,6 +299,11 @@ impl Unread {
         };
         self.0.into_iter().map(note).collect()
     }
+}
+
+/// Whether a part of a type that is not read may be a call.
+pub(super) fn may_call(kind: &str) -> bool {
+    kind.ends_with("_call") || kind.ends_with("tool_use")
 }
 
 /// Returns the string of a member.

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::{
     evidence::{
-        Answer, Capture, Context, Ended, Evidence, Need, Observation, Ran, RunError, RunErrorKind, Span, SpanKind,
-        Tokens, ToolCall, Trace, TraceAnswer, Turn, Usage,
+        Answer, CallsGap, Capture, Context, Ended, Evidence, Need, Observation, Ran, RunError, RunErrorKind, Span,
+        SpanKind, Tokens, ToolCall, Trace, TraceAnswer, Turn, Usage,
     },
     format::Dialect,
     suite::{Action, Case, Subject, TriggerKind},
@@ -20,7 +20,12 @@ pub fn evidence(
     dialect: Dialect,
     subject: &Subject,
 ) -> Result<Evidence, String> {
-    let ended = |end: Ended| Some(if conversation.is_complete { end } else { Ended::Deadline });
+    let is_whole = match &case.action {
+        // Only a reply itself can say that it lacks calls.
+        Action::Command(_) => conversation.is_complete && !conversation.may_lack_calls(),
+        Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => conversation.is_complete,
+    };
+    let ended = |end: Ended| Some(if is_whole { end } else { Ended::Deadline });
     let context = Context {
         started: conversation.started.clone().unwrap_or_default(),
         subject: Some(subject.to_string()),
@@ -103,7 +108,7 @@ fn turn(reply: &Reply) -> Turn {
         user: reply.user.clone().map(Capture::whole),
         text: Capture::whole(reply.text.clone()),
         calls: reply.calls.iter().map(tool_call).collect(),
-        calls_gap: None,
+        calls_gap: reply.has_unread_calls.then_some(CallsGap::Elsewhere),
         usage: reply.usage,
         duration_ms: from.zip(to).map(|(from, to)| (to - from) as f64 / 1000.0),
     }
@@ -164,7 +169,7 @@ fn trace(conversation: &Conversation) -> Trace {
         ended_us: spans.iter().filter_map(|span| span.ended_us).max(),
         spans,
         unfinished: !conversation.is_complete,
-        unseen_tools: conversation.has_others,
+        cut: conversation.may_lack_calls(),
         ..Trace::default()
     }
 }

@@ -77,7 +77,8 @@ fn conversation(sample: &Value, model: Option<&str>, unread: &mut Unread) -> Con
     conversation.name = sample.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
     conversation.error = text(&sample["error"], "message").map(str::to_owned);
     conversation.duration_ms = sample["total_time"].as_f64().map(|seconds| seconds * 1000.0);
-    conversation.usage = usage(sample);
+    // Those of other models are of graders.
+    conversation.usage = model.and_then(|model| tokens(&sample["model_usage"][model]));
     // A sample in the log is over, unless a limit or an error ended it.
     conversation.is_complete = sample["limit"].is_null() && sample["error"].is_null();
     builder.says_end = true;
@@ -94,7 +95,7 @@ fn time(event: &Value, conversation: &mut Conversation) -> bool {
             let reply = conversation.replies.iter_mut().find(|reply| id.is_some() && reply.id.as_deref() == id);
             let Some(reply) = reply else { return false };
             (reply.started_us, reply.ended_us) = times;
-            reply.usage = tokens(&[&output["usage"]]);
+            reply.usage = tokens(&output["usage"]);
             true
         }
         Some("tool") => {
@@ -132,17 +133,12 @@ fn call(call: &Value) -> Call {
     }
 }
 
-/// Returns the tokens of all models of a sample.
-fn usage(sample: &Value) -> Option<Usage> {
-    tokens(&sample["model_usage"].as_object()?.values().collect::<Vec<_>>())
-}
-
-fn tokens(usages: &[&Value]) -> Option<Usage> {
-    let known: Vec<&Value> = usages.iter().copied().filter(|usage| usage["input_tokens"].is_u64()).collect();
-    let sum = |keys: &[&str]| known.iter().flat_map(|usage| keys.iter().filter_map(|key| usage[*key].as_u64())).sum();
-    (!known.is_empty()).then(|| Usage {
-        input_tokens: sum(&["input_tokens", "input_tokens_cache_read", "input_tokens_cache_write"]),
-        output_tokens: sum(&["output_tokens"]),
-        cost_usd: known.iter().map(|usage| usage["total_cost"].as_f64()).sum(),
+fn tokens(usage: &Value) -> Option<Usage> {
+    let count = |key: &str| usage[key].as_u64();
+    let cached = ["input_tokens_cache_read", "input_tokens_cache_write"].into_iter().filter_map(count).sum::<u64>();
+    Some(Usage {
+        input_tokens: count("input_tokens")?.saturating_add(cached),
+        output_tokens: count("output_tokens")?,
+        cost_usd: usage["total_cost"].as_f64(),
     })
 }

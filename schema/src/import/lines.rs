@@ -80,10 +80,18 @@ fn flat(line: usize, value: Value) -> Vec<(usize, Value)> {
 }
 
 impl Lines {
+    /// Whether every line was read.
+    pub(super) fn are_whole(&self) -> bool {
+        self.cut.is_none() && self.damaged.is_empty()
+    }
+
     pub(super) fn notes(&self) -> Vec<String> {
         let damaged = self.damaged.first().map(|first| {
             let (count, verb) = (self.damaged.len(), if self.damaged.len() == 1 { "is" } else { "are" });
-            format!("{} {verb} not valid JSON, the first one is line {first}", plural(count, "line"))
+            let lines = plural(count, "line");
+            format!(
+                "{lines} {verb} not valid JSON, the first one is line {first}, so it is unknown what did not happen"
+            )
         });
         let cut = self.cut.map(|line| format!("line {line} is cut off, so the end of the conversation is unknown"));
         damaged.into_iter().chain(cut).collect()
@@ -106,7 +114,7 @@ mod tests {
         let lines = read("{\"a\": 1}\noops\n\n[2, 3]\n{\"b\":").unwrap();
         assert_eq!(lines.values.len(), 3);
         let notes = lines.notes();
-        assert_eq!(notes[0], "1 line is not valid JSON, the first one is line 2");
+        assert_eq!(notes[0], "1 line is not valid JSON, the first one is line 2, so it is unknown what did not happen");
         assert_eq!(notes[1], "line 5 is cut off, so the end of the conversation is unknown");
     }
 }

@@ -43,6 +43,10 @@ pub(super) fn read(lines: &Lines) -> Result<Imported, String> {
     let (traces, spans) = stored.of_opik();
     let spans_of = |trace: &OpikTrace| spans.get(trace.id.as_str()).map(Vec::as_slice).unwrap_or_default();
     conversations.extend(traces.iter().map(|trace| of_opik(trace, spans_of(trace))));
+    if stored.signals.unassigned > 0 {
+        // They may be about anything.
+        conversations.iter_mut().for_each(|conversation| conversation.is_complete = false);
+    }
     let started = |conversation: &Conversation| conversation.trace.as_ref().and_then(|trace| trace.started_us);
     conversations.sort_by_key(|conversation| started(conversation).unwrap_or(i64::MAX));
     Ok(Imported { source, conversations, notes: unread.notes() })
