@@ -190,16 +190,22 @@ fn examples_are_audited() {
               a command `unexpected_tool` is added
             no assertion notices if
               the command `stock --help` has another argument, lacks an argument, has an argument too many
+            help: add `{ ran: "^stock --help$" }` to `assert`, which notices 3 of them
+            help: add `{ run_count: { pattern: ".", max: 1 } }` to `assert`, which notices 1 of them
           ✗ show-version [scripted/careful (none)]: 3 of 8 faults noticed (38 %, 95 % interval 14 % to 69 %)
             no assertion notices if (side effects)
               the command `stock --version` is repeated, has another argument, lacks an argument, has an argument too many
               a command `unexpected_tool` is added
+            help: add `{ run_count: { pattern: "^stock --version$", min: 1, max: 1 } }` to `assert`, which notices 4 of them
+            help: add `{ run_count: { pattern: ".", max: 1 } }` to `assert`, which notices 2 of them
           ✗ unknown-product [scripted/careful (none)]: 2 of 13 faults noticed (15 %, 95 % interval 4 % to 42 %)
             no assertion notices if (side effects)
               the command `stock remove Unobtainium` is repeated, has another argument, lacks an argument, has an argument too many
               a command `unexpected_tool` is added
             no assertion notices if
               the command `stock list` is missing, has another argument, lacks an argument, has an argument too many, writes something else, fails
+            help: add `{ run_count: { pattern: "^stock remove Unobtainium$", min: 1, max: 1 } }` to `assert`, which notices 4 of them
+            help: add `{ run_count: { pattern: ".", max: 2 } }` to `assert`, which notices 2 of them
           ✗ export-list [scripted/careful (none)]: 4 of 17 faults noticed (24 %, 95 % interval 10 % to 47 %)
             no assertion notices if (side effects)
               the command `stock export backup/stock.csv` is repeated, has another argument, lacks an argument, has an argument too many, writes something else
@@ -207,6 +213,9 @@ fn examples_are_audited() {
               the order of the commands is reversed
             no assertion notices if
               the command `stock --help` is missing, has another argument, lacks an argument, has an argument too many, writes something else, fails
+            help: add `{ output_contains: wrote backup/stock.csv }` to `assert`, which notices 2 of them
+            help: add `{ run_count: { pattern: "^stock export backup\\/stock\\.csv$", min: 1, max: 1 } }` to `assert`, which notices 4 of them
+            help: add `{ run_count: { pattern: ".", max: 2 } }` to `assert`, which notices 2 of them
             1 assertion would have to ask a model or run a command, and did not
           ✗ remove-sold-out [scripted/careful (none)]: 5 of 30 faults noticed (17 %, 95 % interval 7 % to 34 %)
             no assertion notices if (side effects)
@@ -217,6 +226,9 @@ fn examples_are_audited() {
               the file `stock.csv` is missing, has another content
             no assertion notices if
               the command `stock list` is missing, has another argument, lacks an argument, has an argument too many, writes something else, fails
+            help: add `{ ran: "^stock remove Tea$" }` to `assert`, which notices 3 of them
+            help: add `{ ran: "^stock remove Cocoa$" }` to `assert`, which notices 3 of them
+            help: add `{ run_count: { pattern: ".", max: 4 } }` to `assert`, which notices 1 of them
             notices nothing: `assert[2]` (line 48)
             1 assertion would have to ask a model or run a command, and did not
         hello/kindlm.yaml
@@ -238,6 +250,8 @@ fn examples_are_audited() {
             no assertion notices if
               the call of `lookup_order` has an argument too many
               the cost is ten times as high
+            help: add `trajectory: { reference: [{ tool: lookup_order, args: { order_id: "12345" } }, { tool: refund, args: { order_id: "12345" } }], exactMatch: true }` to `expect`, which notices 4 of them
+            help: add `maxUsd: 0.0006` to `expect.cost`, which notices 1 of them
             notices nothing: `conversation[1].expect.output` (line 48)
             1 assertion would have to ask a model or run a command, and did not
           ✗ answers-in-json: 2 of 4 faults noticed (50 %, 95 % interval 15 % to 85 %)
@@ -245,6 +259,7 @@ fn examples_are_audited() {
               a call of `unexpected_tool` is added
             no assertion notices if
               the cost is ten times as high
+            help: add `maxUsd: 0.00015` to `expect.cost`, which notices 1 of them
         support-agent/kindlm.yaml
           ✗ refunds-a-known-order: 8 of 14 faults noticed (57 %, 95 % interval 33 % to 79 %)
             no assertion notices if (side effects)
@@ -252,13 +267,39 @@ fn examples_are_audited() {
             no assertion notices if
               the call of `lookup_order` has an argument too many
               the call of `check_refund` has an argument too many, has another argument, lacks an argument, has an argument of another type
+            help: add `trajectory: { reference: [{ tool: lookup_order, args: { order_id: "12345", options: { history: true } } }, { tool: check_refund, args: { order_id: "12345" } }], exactMatch: true }` to `expect`, which notices 6 of them
             notices nothing: `expect.toolCalls[2]` (line 26), `expect.guardrails.pii` (line 29)
           ✗ asks-for-clarification: 6 of 8 faults noticed (75 %, 95 % interval 41 % to 93 %)
             no assertion notices if (side effects)
               a call of `unexpected_tool` is added
             no assertion notices if
               the call of `lookup_order` has an argument too many
+            help: add `trajectory: { reference: [{ tool: lookup_order, args: { order_id: "98765", options: { history: true } } }], exactMatch: true }` to `expect`, which notices 2 of them
             notices nothing: `expect.toolCalls[1]` (line 42), `expect.guardrails.pii` (line 45)
         79 of 166 faults noticed (48 %, 95 % interval 40 % to 55 %)
     "#]].assert_eq(&done.stdout);
+}
+
+#[test]
+fn survivors_come_with_an_assertion_that_notices_them() {
+    for style in [str::to_owned, |text: &str| text.replace('\n', "\r\n")] {
+        let place = Place::with(&style(&suite(REFUNDS, CALLED)));
+        place.run(&["run"]);
+        let done = place.run(&["audit"]);
+        assert!(done.stdout.contains("help: add `"), "{}", done.stdout);
+        let sarif: Value = serde_json::from_str(&place.run(&["audit", "--format", "sarif"]).stdout).unwrap();
+        let results = sarif["runs"][0]["results"].as_array().unwrap();
+        let fixed: Vec<&Value> = results.iter().filter(|result| result["fixes"].is_array()).collect();
+        assert!(!fixed.is_empty(), "{sarif}");
+        let faults = place.run(&["audit", "--format", "json"]).json();
+        let faults = faults["suites"][0]["tests"][0]["faults"].as_array().unwrap().clone();
+        let helped = faults.iter().filter(|fault| fault["help"].is_string());
+        let helped: Vec<String> = helped.map(|fault| fault["sentence"].as_str().unwrap().to_owned()).collect();
+        assert!(faults.iter().all(|fault| fault["help"].is_null() || fault["state"] == "survived"));
+        // What is written are these assertions, and they notice these faults.
+        assert_eq!(place.run(&["write", "only"]).code, Some(0));
+        let (_, after) = audited(&place, &[]);
+        assert!(helped.iter().all(|fault| after[fault] == "noticed"), "{helped:?} {after:?}");
+        assert_eq!(helped.len(), fixed.len());
+    }
 }

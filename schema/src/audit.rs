@@ -12,9 +12,10 @@ use crate::{
     format::Dialect,
     judge,
     mask::Secrets,
-    problem::{Code, Problem},
+    problem::{Code, Fix, Problem},
     suite::Case,
     verdict::Status,
+    write::Remedy,
 };
 
 pub use faults::{Fault, Harm, Operator, faults};
@@ -95,13 +96,14 @@ pub fn passes_on(case: &Case, evidence: &Evidence, secrets: &Secrets) -> bool {
 }
 
 impl Fault {
-    /// Returns the report that no claim notices the fault, at a place.
-    pub fn problem(&self, at: Pointer, range: Range<usize>) -> Problem {
+    /// Returns the report that no claim notices the fault, at a place, with an assertion that would.
+    pub fn problem(&self, at: Pointer, range: Range<usize>, remedy: Option<&Remedy>) -> Problem {
         let words = MessageParts::new(format!("no assertion notices if {}", self.sentence()));
         let words = match self.harm {
             Harm::SideEffect => words.note("it changes what was done, not only what was said"),
             Harm::Other => words,
         };
+        let words = words.fix_with_help(remedy.map(|remedy| Fix::suggestion(&*remedy.title, remedy.edits.clone())));
         Finding::stated(Code::Unchecked, words, at, range).problem()
     }
 }

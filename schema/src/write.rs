@@ -38,6 +38,17 @@ impl Proposal {
     pub fn entry(path: &'static [&'static str], value: Value) -> Proposal {
         Proposal { path, value, is_item: false }
     }
+
+    fn title(&self) -> String {
+        let value = show(&self.value);
+        match self.path {
+            [holder @ .., key] if !self.is_item && !holder.is_empty() => {
+                format!("add `{key}: {value}` to `{}`", holder.join("."))
+            }
+            [key] if !self.is_item => format!("add `{key}: {value}`"),
+            path => format!("add `{value}` to `{}`", path.join(".")),
+        }
+    }
 }
 
 /// Assertions that were written from recorded runs.
@@ -54,6 +65,16 @@ pub struct Written {
 /// Reads a text of the file: the test in it, and what is reported of the text. No test if it cannot be read.
 pub type Look<'a> = &'a dyn Fn(&Document) -> (Option<Arc<Case>>, Vec<Problem>);
 
+/// An assertion that notices faults which no assertion of a test notices.
+#[derive(Clone, Debug)]
+pub struct Remedy {
+    /// What to add where, as an imperative: "add `{tool: refund}` to `expect.toolCalls`".
+    pub title: String,
+    pub edits: Vec<Edit>,
+    /// The faults, by their indices in the audit of the first attempt.
+    pub notices: Vec<usize>,
+}
+
 /// Writes assertions into the test of a case, whose attempts passed. The error says why there are none.
 pub fn write(
     document: &Document,
@@ -63,6 +84,44 @@ pub fn write(
     secrets: &Secrets,
     look: Look<'_>,
 ) -> Result<Written, String> {
+    let Choice { chosen, before } = choose(document, case, dialect, attempts, secrets, look)?;
+    let added: Vec<Proposal> = chosen.into_iter().map(|(proposal, _)| proposal).collect();
+    let result = insert(document, &case.at, &added);
+    let after = audited(&Trial::of(&result, look)?.case, dialect, &attempts[0], secrets)?;
+    Ok(Written { text: result.text, added, before, after: Tally::of(&after.tried) })
+}
+
+/// Returns the assertions that [`write`] would write, each with what it would notice. Empty if there are none.
+pub fn remedies(
+    document: &Document,
+    case: &Case,
+    dialect: Dialect,
+    attempts: &[Arc<Evidence>],
+    secrets: &Secrets,
+    look: Look<'_>,
+) -> Vec<Remedy> {
+    let choice = choose(document, case, dialect, attempts, secrets, look);
+    let remedy = |(proposal, notices): (Proposal, Vec<usize>)| {
+        let (edits, _) = insertion(document, &case.at, &proposal)?;
+        Some(Remedy { title: proposal.title(), edits: fixing::adapted(document, &edits), notices })
+    };
+    choice.map(|choice| choice.chosen.into_iter().filter_map(remedy).collect()).unwrap_or_default()
+}
+
+/// The proposals to write, each with the indices of the faults that only they notice, and what is noticed without them.
+struct Choice {
+    chosen: Vec<(Proposal, Vec<usize>)>,
+    before: Tally,
+}
+
+fn choose(
+    document: &Document,
+    case: &Case,
+    dialect: Dialect,
+    attempts: &[Arc<Evidence>],
+    secrets: &Secrets,
+    look: Look<'_>,
+) -> Result<Choice, String> {
     let Some(first) = attempts.first() else { return Err("there is no recording of it; run it first".to_owned()) };
     let all: Vec<&Evidence> = attempts.iter().map(|evidence| &**evidence).collect();
     let is_secret = |value: &Value| {
@@ -109,14 +168,16 @@ pub fn write(
     let before = tally(&audit, &own);
     let reach = with_holding.placed.iter().map(|placed| (placed.proposal, noticed_by(&|part| is_of(part, placed))));
     let reach: Vec<(usize, Vec<usize>)> = reach.collect();
-    let chosen = chosen(&reach, left);
+    let chosen = chosen(&reach, left.clone());
     if chosen.is_empty() {
         return Err("its assertions notice every fault that a new one would notice".to_owned());
     }
-    let added: Vec<Proposal> = chosen.iter().map(|index| proposals[*index].clone()).collect();
-    let result = insert(document, &case.at, &added);
-    let after = audited(&Trial::of(&result, look)?.case, dialect, first, secrets)?;
-    Ok(Written { text: result.text, added, before, after: Tally::of(&after.tried) })
+    let new_faults = |index: &usize| -> Vec<usize> {
+        let faults = reach.iter().filter(|(proposal, _)| proposal == index).flat_map(|(_, faults)| faults);
+        faults.copied().filter(|fault| left.contains(fault)).collect()
+    };
+    let chosen = chosen.iter().map(|index| (proposals[*index].clone(), new_faults(index)));
+    Ok(Choice { chosen: chosen.collect(), before })
 }
 
 /// Chooses proposals until no other one notices a fault that is left: always the one that notices most, and no one whose

@@ -16,6 +16,7 @@ mod list;
 pub(crate) mod load;
 mod merge;
 mod output;
+mod passing;
 mod recordings;
 mod run;
 mod schema;

@@ -9,6 +9,7 @@ use speclens_schema::{
     document::Pointer,
     suite::{Case, Claim},
     words::plural,
+    write::Remedy,
 };
 
 use super::{
@@ -31,6 +32,8 @@ pub struct AuditedTest {
     pub audit: Result<Audit, String>,
     /// Indices of the survivors in the audit that the user accepts.
     pub accepted: BTreeSet<usize>,
+    /// Assertions that would notice survivors.
+    pub remedies: Vec<Remedy>,
     /// Other tests, which do something else, on whose recorded runs it also passes.
     pub passes_on: Vec<String>,
 }
@@ -49,7 +52,17 @@ impl AuditedTest {
     }
 
     pub fn survivors(&self) -> impl Iterator<Item = &Tried> {
-        self.counted().filter(|tried| tried.effect == Effect::Survived)
+        self.indexed_survivors().map(|(_, tried)| tried)
+    }
+
+    fn indexed_survivors(&self) -> impl Iterator<Item = (usize, &Tried)> {
+        let tried = self.audit.iter().flat_map(|audit| &audit.tried).enumerate();
+        tried.filter(|(index, tried)| tried.effect == Effect::Survived && !self.accepted.contains(index))
+    }
+
+    /// Returns an assertion that would notice a survivor, given the index of the fault.
+    fn remedy(&self, fault: usize) -> Option<&Remedy> {
+        self.remedies.iter().find(|remedy| remedy.notices.contains(&fault))
     }
 
     pub fn tally(&self) -> Tally {
@@ -81,7 +94,9 @@ impl AuditReport {
             let source = self.report.source_of(&case).into_owned();
             let at = case.at.key(report.dialect.name_key());
             let range = source.range_of(&at);
-            let problems = test.survivors().map(|tried| tried.fault.problem(at.clone(), range.clone()));
+            let problems = test
+                .indexed_survivors()
+                .map(|(index, tried)| tried.fault.problem(at.clone(), range.clone(), test.remedy(index)));
             match &case.file {
                 None => report.problems.extend(problems),
                 Some(_) => report.parts.push(FileReport { problems: problems.collect(), source }),
@@ -157,6 +172,13 @@ fn of_test(text: &mut String, report: &SuiteReport, test: &AuditedTest) {
         for (what, phrases) in by_what {
             let _ = writeln!(text, "      {} {}", plain::line(&report.masked(what)), phrases.join(", "));
         }
+    }
+    let helps = |(at, _): (usize, &Tried)| test.remedies.iter().position(|remedy| remedy.notices.contains(&at));
+    let helping: BTreeSet<usize> = test.indexed_survivors().filter_map(helps).collect();
+    for remedy in helping.into_iter().map(|at| &test.remedies[at]) {
+        let count = test.indexed_survivors().filter(|(at, _)| remedy.notices.contains(at)).count();
+        let title = plain::line(&report.masked(&remedy.title));
+        let _ = writeln!(text, "    {GREEN}help:{GREEN:#} {title}, which notices {count} of them");
     }
     let source = report.source_of(case);
     let idle: Vec<String> = test
@@ -249,7 +271,7 @@ fn test_as_json(report: &SuiteReport, test: &AuditedTest) -> Value {
         json!({
             "operator": tried.fault.operator, "harm": tried.fault.harm, "state": state,
             "what": report.masked(&tried.fault.what), "sentence": report.masked(&tried.fault.sentence()),
-            "noticed_by": at,
+            "noticed_by": at, "help": test.remedy(index).map(|remedy| report.masked(&remedy.title)),
         })
     };
     value["figures"] = figures(test.tally());

@@ -11,24 +11,22 @@ use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use speclens_runner::{
-    clock::Clock,
     event::{CaseResult, RunResult, SuiteResult},
     report::{
         SuiteReport,
         audit::{self, AuditReport, AuditedTest},
         github, sarif,
     },
-    run::{Mode, Options},
     write::{self, Readers},
 };
 use speclens_schema::{
-    audit::{Effect, Tried, audit as audited, passes_on},
+    audit::{Effect, Tally, Tried, audit as audited, passes_on},
     evidence::Evidence,
     files::Inputs,
     mask::Secrets,
     suite::{Case, Suite},
-    verdict::Status,
     words::plural,
+    write::{Remedy, remedies},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -37,9 +35,10 @@ use super::{
     discover::Wanted,
     levels::Levels,
     load::{self, Loaded},
-    output, run, select,
+    output,
+    passing::{of_passing, passing, recorded},
+    select,
 };
-use crate::threads;
 
 /// The options of `speclens audit`.
 #[derive(Debug, clap::Args)]
@@ -140,23 +139,6 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     Ok(if reports.iter().zip(&minimums).any(is_below) { FAILED } else { PASSED })
 }
 
-/// Judges the recordings of these cases. The result is incomplete if it was cancelled.
-pub(super) fn recorded(
-    loaded: Loaded,
-    cases: BTreeSet<usize>,
-    cancel: Option<&CancellationToken>,
-) -> anyhow::Result<(Arc<SuiteResult>, Loaded)> {
-    let prepared = super::baseline::prepare(&loaded, &loaded.report.suite, Clock::from_environment()?, None)?;
-    let secrets = Arc::clone(&loaded.report.source.secrets);
-    let options = Options { mode: Mode::Recorded, cases: Some(cases), ..Options::default() };
-    let cancel = cancel.cloned().unwrap_or_default();
-    let runtime = threads::runtime()?;
-    run::end_with(&runtime, &cancel);
-    let result = runtime.block_on(run::run(&prepared, secrets, options, cancel, true));
-    std::mem::forget(runtime);
-    Ok((result, loaded))
-}
-
 /// Audits the first passing attempt of each test, by the order of its models.
 fn audit_of(
     loaded: Loaded,
@@ -165,7 +147,7 @@ fn audit_of(
     cancel: &CancellationToken,
 ) -> anyhow::Result<AuditReport> {
     let (result, loaded) = recorded(loaded, cases.clone(), Some(cancel))?;
-    let report = loaded.report;
+    let report = &loaded.report;
     let (suite, secrets) = (&report.suite, &report.source.secrets);
     let mut tests = Vec::new();
     for outcome in result.cases.iter().filter(|outcome| cases.contains(&outcome.case)) {
@@ -179,12 +161,25 @@ fn audit_of(
         });
         let tried = audit.iter().flat_map(|audit| &audit.tried).enumerate();
         let is_accepted =
-            |tried: &Tried| tried.effect == Effect::Survived && known.contains(&Accepted::of(&report, case, tried));
+            |tried: &Tried| tried.effect == Effect::Survived && known.contains(&Accepted::of(report, case, tried));
         let accepted = tried.filter(|(_, tried)| is_accepted(tried)).map(|(index, _)| index).collect();
-        tests.push(AuditedTest { case: outcome.case, subject, audit, accepted, passes_on: Vec::new() });
+        let remedies = match &audit {
+            Ok(audit) if Tally::of(&audit.tried).survived > 0 => remedies_of(&loaded, case, outcome),
+            Ok(_) | Err(_) => Vec::new(),
+        };
+        tests.push(AuditedTest { case: outcome.case, subject, audit, accepted, remedies, passes_on: Vec::new() });
     }
     find_alike(suite, &result, secrets, &mut tests);
-    Ok(AuditReport { report, tests })
+    Ok(AuditReport { report: loaded.report, tests })
+}
+
+/// Returns assertions that would notice survivors of a test.
+fn remedies_of(loaded: &Loaded, case: &Case, outcome: &CaseResult) -> Vec<Remedy> {
+    of_passing(loaded, case, outcome, |document, attempts, look| {
+        let (dialect, secrets) = (loaded.report.suite.dialect, &loaded.report.source.secrets);
+        remedies(document, case, dialect, attempts, secrets, look)
+    })
+    .unwrap_or_default()
 }
 
 /// Maximum number of other tests on whose runs a test is tried.
@@ -202,18 +197,6 @@ fn find_alike(suite: &Suite, result: &SuiteResult, secrets: &Secrets, tests: &mu
         let alike = others.filter(|(_, evidence)| passes_on(case, evidence, secrets));
         test.passes_on = alike.map(|(other, _)| suite.cases[*other].name.clone()).collect();
     }
-}
-
-/// Returns the first attempt that passed, or the reason why there is none.
-pub(super) fn passing(outcome: &CaseResult) -> Result<&RunResult, String> {
-    let passed = outcome.runs.iter().find(|run| matches!(run.status, Status::Pass | Status::Warn));
-    passed.map(|run| &**run).ok_or_else(|| match outcome.runs.iter().max_by_key(|run| run.status) {
-        None => "it is skipped".to_owned(),
-        Some(run) => match &run.absence {
-            Some(absence) => absence.message.clone(),
-            None => format!("its status is {}, so a failure would prove nothing", run.status.as_str()),
-        },
-    })
 }
 
 fn print(format: Format, reports: &[AuditReport], failures: &[anyhow::Error]) -> anyhow::Result<()> {

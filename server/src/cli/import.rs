@@ -41,7 +41,8 @@ use super::{
     levels::Levels,
     load::{self, Loaded},
     output,
-    write::{case_in, find, numbers},
+    passing::case_in,
+    write::{find, numbers},
 };
 use crate::{
     job::settings_sentence,

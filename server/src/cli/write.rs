@@ -1,30 +1,24 @@
 //! `speclens write`: writes assertions for a test from its recorded runs.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
 use anyhow::{anyhow, bail, ensure};
-use speclens_runner::{event::CaseResult, files::Buffers};
+use speclens_runner::files::Buffers;
 use speclens_schema::{
     audit::Tally,
-    document::Document,
-    evidence::Evidence,
     fixing,
-    suite::Case,
-    verdict::Status,
     words::{nearest, plural},
     write::{Written, write},
 };
 
 use super::{
-    INVALID, PASSED, audit,
+    INVALID, PASSED,
     discover::Wanted,
     fix,
     levels::Levels,
     load::{self, Loaded},
     output,
+    passing::{of_passing, recorded},
 };
 
 /// The options of `speclens write`.
@@ -51,17 +45,16 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let (loaded, index) = find(suites, &args.test)?;
     let suite = Arc::clone(&loaded.report.suite);
     let case = &suite.cases[index];
-    let (result, loaded) = audit::recorded(loaded, [index].into(), None)?;
+    let (result, loaded) = recorded(loaded, [index].into(), None)?;
     let Some(outcome) = result.cases.iter().find(|outcome| outcome.case == index) else {
         bail!("`{}` has no result", args.test);
     };
     let (path, document) = loaded.file_of(case);
-    let part = case.file.as_ref().and_then(|_| loaded.checker_of_part(&path));
-    let checker = part.as_ref().unwrap_or(&loaded.checker);
-    let look = |document: &Document| (case_in(&loaded, case, &path, document), checker.problems(document));
     let secrets = &loaded.report.source.secrets;
-    let written = write(document, case, suite.dialect, &attempts(outcome)?, secrets, &look)
-        .map_err(|reason| anyhow!("nothing to write for `{}`: {reason}", args.test))?;
+    let written = of_passing(&loaded, case, outcome, |document, attempts, look| {
+        write(document, case, suite.dialect, attempts, secrets, look)
+    })?
+    .map_err(|reason| anyhow!("nothing to write for `{}`: {reason}", args.test))?;
     let (shown, before) = (load::shown(&path), String::from(document.text()));
     output::print(&secrets.mask(&fixing::unified(&shown, &before, &written.text)))?;
     output::note(&numbers(&written));
@@ -70,30 +63,6 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
             .map_err(|error| error.context(format!("`{shown}` was not changed")))?;
     }
     Ok(PASSED)
-}
-
-/// Returns a test as it would be with this text of its file.
-pub(super) fn case_in(loaded: &Loaded, case: &Case, path: &Path, document: &Document) -> Option<Arc<Case>> {
-    let changed = Changed { path: path.to_owned(), text: String::from(document.text()) };
-    let mut cases = loaded.suite_with(Arc::new(changed)).cases.into_iter();
-    cases.find(|other| other.name == case.name && other.at == case.at)
-}
-
-/// The text of a file as it would be.
-#[derive(Debug)]
-struct Changed {
-    path: PathBuf,
-    text: String,
-}
-
-impl Buffers for Changed {
-    fn text(&self, path: &Path) -> Option<String> {
-        (path == self.path).then(|| self.text.clone())
-    }
-
-    fn below(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
 }
 
 /// Returns the suite with a test, and its index there.
@@ -119,13 +88,6 @@ pub(super) fn find(suites: Vec<Loaded>, name: &str) -> anyhow::Result<(Loaded, u
         }
         several => bail!("{} have the name `{name}`; name the suite with `--path`", plural(several.len(), "test")),
     }
-}
-
-/// Returns the evidence of the attempts that passed.
-fn attempts(outcome: &CaseResult) -> anyhow::Result<Vec<Arc<Evidence>>> {
-    audit::passing(outcome).map_err(|reason| anyhow!("{reason}"))?;
-    let passed = outcome.runs.iter().filter(|run| matches!(run.status, Status::Pass | Status::Warn));
-    Ok(passed.filter_map(|run| run.evidence.get()).collect())
 }
 
 pub(super) fn numbers(written: &Written) -> String {

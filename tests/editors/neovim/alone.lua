@@ -274,6 +274,42 @@ function scenario.tests(T)
     end
   end)
 
+  test('what a run found is accepted, and assertions are written from it', function()
+    T.replace('notContain:', 'notContains:')
+    T.state('finds the order', '✗ 1 assertion')
+    wait('the results of this text', function()
+      return #T.problems() == 0 and #failures() == 1
+    end)
+    local function act(title, line, column)
+      vim.api.nvim_win_set_cursor(0, { line + 1, column })
+      local offered = {}
+      vim.lsp.buf.code_action({
+        filter = function(action)
+          table.insert(offered, action.title)
+          return vim.startswith(action.title, title)
+        end,
+        apply = true,
+      })
+      return offered
+    end
+    local function text()
+      return table.concat(vim.api.nvim_buf_get_lines(T.buf, 0, -1, false), '\n')
+    end
+    local offered = act('Accept what the run found', T.line('order_id'), 23)
+    wait('the accepted value', function()
+      return text():find('order_id: "12345"', 1, true) or #offered > 0 and not vim.iter(offered):any(function(title)
+        return vim.startswith(title, 'Accept')
+      end) and error(vim.inspect(offered))
+    end)
+    T.state('finds the order', '✓ passed')
+    T.state('finds the order', 'faults noticed')
+    act('Write assertions for `finds the order`', T.line('name: finds the order'), 10)
+    wait('the written assertions', function()
+      return text():find('trajectory:', 1, true)
+    end)
+    T.state('finds the order', '✓ passed')
+  end)
+
   test(':Speclens completes its subcommands', function()
     is({ 'ask', 'dry-run', 'failures', 'judge', 'log', 'preconditions', 'restart', 'run', 'run-failed', 'run-file', 'run-with', 'stop', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
     is({ 'run', 'run-failed', 'run-file', 'run-with' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))

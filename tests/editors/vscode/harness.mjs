@@ -209,11 +209,11 @@ class Window {
     await until(`${this.file} with ${pattern}`, () => pattern.test(this.read(this.file)));
   }
 
-  /** The code lens with this title just above the line that contains `line`; an `a` can be clicked, a `span` only read. */
+  /** The code lens with this title, or one that matches a pattern, just above the line that contains `line`; an `a` can be clicked, a `span` only read. */
   async lens(line, title, kind = 'a, span') {
     // VS Code drops pending requests for lenses when the editor loses the focus, and repeats them when it regains it.
     await this.page.keyboard.press('Control+1');
-    const found = await this.page.waitForFunction(([line, title, kind]) => {
+    const found = await this.page.waitForFunction(([line, title, kind, isPattern]) => {
       const plain = (node) => node.textContent.replaceAll('\u00a0', ' ');
       const target = [...document.querySelectorAll('.monaco-editor .view-line')].find((node) => plain(node).includes(line));
       if (!target) return undefined;
@@ -222,8 +222,8 @@ class Window {
         const distance = top - node.getBoundingClientRect().top;
         return distance > 0 && distance < 2 * height;
       });
-      return above.flatMap((node) => [...node.querySelectorAll(kind)]).find((node) => plain(node).includes(title));
-    }, [line, title, kind], { timeout: DEADLINE });
+      return above.flatMap((node) => [...node.querySelectorAll(kind)]).find((node) => (isPattern ? new RegExp(title).test(plain(node)) : plain(node).includes(title)));
+    }, [line, title.source ?? title, kind, title instanceof RegExp], { timeout: DEADLINE });
     return found.asElement();
   }
 

@@ -180,6 +180,28 @@ test('the view of tests shows the workspace, runs it, and follows the editor', a
   });
 });
 
+test('a person accepts what a run found, and has assertions written from it', async (t) => {
+  const path = workspace();
+  const suite = join(path, 'kindlm.yaml');
+  writeFileSync(suite, readFileSync(suite, 'utf8').replace('notContain:', 'notContains:'));
+  await vscode.inWindow(t.name, path, {}, async (window) => {
+    await window.openFile('kindlm.yaml');
+    await window.clickLens('name: finds the order', '▶ Run');
+    await window.lens('name: finds the order', '✗ 1 assertion failed');
+    await window.cursorAfter('order_id: "543');
+    await window.quickFix('Accept what the run found: `"12345"`');
+    await window.save(/order_id: "12345"\n/);
+    await window.lens('name: finds the order', '✓ passed');
+
+    // Some faults of the run would still go unnoticed.
+    await window.lens('name: finds the order', /audit: \d+ of \d+ faults noticed/);
+    await window.cursorAfter('name: finds the o');
+    await window.quickFix('Write assertions for `finds the order`');
+    await window.save(/finds the order\n(.*\n)*      trajectory:/);
+    await window.lens('name: finds the order', '✓ passed');
+  });
+});
+
 test('a click on Run says why a test is not run', async (t) => {
   const path = workspace();
   const suite = `kindlm: 1\nproject: p\nsuite: {name: s}\nproviders: {openai: {apiKeyEnv: KEY}}\nmodels: [{id: m, provider: openai, model: gpt}]
