@@ -309,6 +309,36 @@ fn problem_in_the_settings_is_reported_once_in_every_format() {
 }
 
 #[test]
+fn explanations_are_printed_as_json_with_the_same_text() {
+    let place = Place::empty();
+    for name in ["skill", "argsMatch", "vacuous-claim"] {
+        let text = place.run(&["explain", name]).stdout;
+        let json = place.run(&["explain", name, "--format", "json"]).json();
+        assert_eq!((&json["name"], json["text"].as_str()), (&name.into(), Some(&*text)));
+    }
+    assert_eq!(place.run(&["explain", "nothing-like-it", "--format", "json"]).code, Some(2));
+}
+
+#[test]
+fn commands_in_the_skill_for_agents_exist() {
+    let place = Place::empty();
+    let skill = place.run(&["explain", "skill"]).stdout;
+    let commands: Vec<&str> = skill.split('`').filter(|code| code.starts_with("speclens ")).collect();
+    assert!(commands.len() > 8, "{commands:?}");
+    for command in commands {
+        let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+        let help = place.run(&[words[0], "--help"]);
+        assert_eq!(help.code, Some(0), "{command}");
+        for option in words.iter().filter(|word| word.starts_with("--")) {
+            assert!(
+                help.stdout.contains(&format!("{option} ")) || help.stdout.contains(&format!("{option}\n")),
+                "{command}"
+            );
+        }
+    }
+}
+
+#[test]
 fn everything_that_is_explained_is_printed() {
     let place = Place::empty();
     for name in ["unknown-key", "argsMatch", "expect.output", "gates.passRateMin"] {

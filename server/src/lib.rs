@@ -19,6 +19,7 @@ mod ide;
 mod index;
 mod job;
 mod lsp;
+mod new_suite;
 mod processes;
 mod read;
 mod results;

@@ -3,6 +3,7 @@
 
 import * as vscode from 'vscode';
 import { isSpec, testsIn, workspaceHasSpec } from './files';
+import { newSuite } from './newSuite';
 import { Reference } from './reference';
 import { Server } from './server';
 import { Transcripts } from './transcript';
@@ -18,6 +19,10 @@ export function activate(context: vscode.ExtensionContext): void {
   // The ids in lenses and code actions (`speclens.run`, `speclens.showTranscript`, ...) belong to the server: the
   // language client registers them. These are their counterparts for the palette, which has no arguments to give.
   const commands: Record<string, () => unknown> = {
+    'speclens.newSuiteFrom': async () => {
+      await running.start();
+      await newSuite();
+    },
     'speclens.restartServer': () => running.restart(),
     'speclens.showLog': () => log.show(),
     'speclens.runActiveFile': () => onSpec((document) => ask('speclens.runFile', { uri: document.uri.toString() })),

@@ -3,6 +3,7 @@
 use std::{cmp::Reverse, collections::BTreeSet, fmt::Write};
 
 use anyhow::bail;
+use serde_json::json;
 use speclens_runner::event::AbsenceKind;
 use speclens_schema::{
     dialect::clawspec::assertion::Assertion,
@@ -26,9 +27,19 @@ pub(super) struct Args {
     /// assertion type (`log_entry`), template variable (`run_id`), field (`argsMatch`) or path of fields
     /// (`expect.output`); if omitted, all names are listed
     name: Option<String>,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
 }
 
-const TOPICS: [(&str, &str); 15] = [
+/// Output formats of explanations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+const TOPICS: [(&str, &str); 16] = [
     ("files", include_str!("../../manual/files.md")),
     ("commands", include_str!("../../manual/commands.md")),
     ("agents", include_str!("../../manual/agents.md")),
@@ -44,6 +55,7 @@ const TOPICS: [(&str, &str); 15] = [
     ("settings", include_str!("../../manual/settings.md")),
     ("editors", include_str!("../../manual/editors.md")),
     ("secrets", include_str!("../../manual/secrets.md")),
+    ("skill", include_str!("../../manual/skill.md")),
 ];
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
@@ -51,7 +63,13 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         None => overview(),
         Some(name) => explain(name.trim())?,
     };
-    output::print(&text)?;
+    match args.format {
+        Format::Human => output::print(&text)?,
+        Format::Json => {
+            let name = args.name.as_deref().map(str::trim);
+            output::print(&output::json(&json!({ "speclens": 1, "name": name, "text": text }))?)?;
+        }
+    }
     Ok(PASSED)
 }
 

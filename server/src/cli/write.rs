@@ -3,7 +3,6 @@
 use std::{path::PathBuf, sync::Arc};
 
 use anyhow::{anyhow, bail, ensure};
-use speclens_runner::files::Buffers;
 use speclens_schema::{
     audit::Tally,
     fixing,

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use speclens_schema::words::shell_word;
+use speclens_schema::{
+    format::{Dialect, Starter},
+    words::shell_word,
+};
 use tower_lsp_server::{
     gen_lsp_types::*,
     jsonrpc::{Error, Result},
@@ -21,6 +24,7 @@ use crate::ide::{
     lens::LensCommand,
     transcript::{self, Language},
 };
+use crate::new_suite::starters;
 
 /// The button with which the user trusts a folder.
 const TRUST: &str = "Trust and run";
@@ -61,8 +65,11 @@ impl LensCommand {
     }
 }
 
+/// Writes a new suite. It is about no document.
+const NEW_SUITE: &str = "speclens.newSuite";
+
 pub(super) fn names() -> Vec<&'static str> {
-    LensCommand::ALL.map(LensCommand::as_str).to_vec()
+    LensCommand::ALL.map(LensCommand::as_str).into_iter().chain([NEW_SUITE]).collect()
 }
 
 pub(super) fn of_lens(title: String, command: LensCommand, test: Option<String>, uri: &Uri) -> Command {
@@ -74,6 +81,9 @@ pub(super) fn of_lens(title: String, command: LensCommand, test: Option<String>,
 }
 
 pub(super) async fn execute(server: &Handle, params: ExecuteCommandParams) -> Result<Option<Value>> {
+    if params.command == NEW_SUITE {
+        return new_suite(params.arguments.into_iter().flatten().next()).await;
+    }
     let Some(name) = LensCommand::parse(&params.command) else {
         return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));
     };
@@ -161,6 +171,31 @@ pub(super) async fn execute(server: &Handle, params: ExecuteCommandParams) -> Re
             Ok(Some(json!({ "tests": features::status(latest.as_deref()), "running": running })))
         }
     }
+}
+
+/// Writes the starter of a format into a directory, and returns its files, the suite first. Without a format: those to
+/// choose from.
+async fn new_suite(argument: Option<Value>) -> Result<Option<Value>> {
+    #[derive(Default, Deserialize)]
+    struct NewSuite {
+        format: Option<String>,
+        directory: Option<String>,
+    }
+    let wanted = argument.map(NewSuite::deserialize).transpose();
+    let wanted = wanted.map_err(|error| Error::invalid_params(format!("`{NEW_SUITE}`: {error}")))?.unwrap_or_default();
+    let Some(format) = wanted.format else {
+        let choice = |(format, starter): (Dialect, Starter)| json!({ "format": format.as_str(), "title": format.program(), "docs": starter.docs });
+        return Ok(Some(json!({ "formats": starters().map(choice).collect::<Vec<_>>() })));
+    };
+    let starter = starters().find(|(known, _)| known.as_str() == format);
+    let (_, starter) = starter.ok_or_else(|| Error::invalid_params(format!("unknown format `{format}`")))?;
+    let directory = wanted.directory.as_deref().and_then(convert::path);
+    let directory =
+        directory.ok_or_else(|| Error::invalid_params(format!("`{NEW_SUITE}` needs the URI `directory`")))?;
+    let written = tokio::task::spawn_blocking(move || crate::new_suite::write(&directory, starter)).await;
+    let written = written.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(format!("{error:#}")))?;
+    let uris: Vec<Uri> = written.iter().filter_map(|path| convert::uri(path)).collect();
+    Ok(Some(json!({ "files": uris })))
 }
 
 /// Answers something about the present text of a document; `None` if it is not a spec file.

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { get, ollama, program, repository, RUNS, workspace } from '../support.mjs';
+import { folder, get, ollama, program, repository, RUNS, workspace } from '../support.mjs';
 
 const extension = join(repository, 'editors/vscode');
 let vscode;
@@ -199,6 +199,29 @@ test('a person accepts what a run found, and has assertions written from it', as
     await window.quickFix('Write assertions for `finds the order`');
     await window.save(/finds the order\n(.*\n)*      trajectory:/);
     await window.lens('name: finds the order', '✓ passed');
+  });
+});
+
+test('a newcomer writes a suite from nothing and runs it', async (t) => {
+  const path = folder('newcomer');
+  await vscode.inWindow(t.name, path, {}, async (window) => {
+    const { page } = window;
+    // The four steps of the walkthrough are there.
+    await window.command('Welcome: Open Walkthrough...');
+    await page.keyboard.type('Test your agent');
+    await page.locator('.quick-input-list .monaco-list-row', { hasText: 'Test your agent with speclens' }).first().click();
+    for (const step of ['Write a suite', 'Let mistakes show themselves', 'Run a test', 'Edit assertions']) {
+      await page.locator('.gettingStartedContainer .step-title', { hasText: step }).first().waitFor();
+    }
+    await page.locator('.gettingStartedContainer .monaco-button', { hasText: 'New Suite' }).first().click();
+    await window.pick('What do you want to test?', 'KindLM');
+    await page.waitForSelector('.tab.active:has-text("kindlm.yaml")');
+    await window.clickLens('kindlm: 1', '▶ Run file');
+    await window.lens('kindlm: 1', /^\d+ passed$/);
+    // Another one is not written over it.
+    await window.command('speclens: New Suite…');
+    await window.pick('What do you want to test?', 'KindLM');
+    await window.notification('`kindlm.yaml` already exists, so nothing was written');
   });
 });
 
