@@ -33,8 +33,32 @@ fn cancelled_run_ends_as_cancelled() {
     run(&mut client, "waits");
     lenses_until(&mut client, "it runs", |titles| running(titles) == 1);
     client.execute("speclens.cancel", json!([]));
-    let end = client.notification("$/progress", |params| params["value"]["kind"] != "begin");
+    let end = client.notification("$/progress", |params| params["value"]["kind"] == "end");
     assert_eq!(end["value"], json!({ "kind": "end", "message": "cancelled: 0 of 1 passed, 1 unfinished" }));
+}
+
+#[test]
+fn progress_names_the_test_and_the_time_that_it_has_taken() {
+    let mut client = Client::spawn(&[("kindlm.yaml", WAITING)]);
+    client.initialize(json!({ "window": { "workDoneProgress": true } }), json!({ "trusted": true }));
+    client.open("kindlm.yaml");
+    run(&mut client, "waits");
+    let begin = client.notification("$/progress", |params| params["value"]["kind"] == "begin")["value"].clone();
+    assert_eq!((&begin["title"], &begin["message"]), (&json!("speclens: running"), &json!("waits")));
+    let report = client.notification("$/progress", |params| params["value"]["kind"] == "report")["value"].clone();
+    let message = report["message"].as_str().unwrap();
+    assert!(message.starts_with("0/1 waits, 0:0"), "{message}");
+    client.execute("speclens.cancel", json!([]));
+}
+
+#[test]
+fn a_judge_is_not_asked_about_a_test_that_has_none() {
+    let mut client = Client::opened(&[("kindlm.yaml", WAITING)]);
+    let argument = json!({ "uri": client.uri("kindlm.yaml"), "test": "waits" });
+    let answer = client.execute("speclens.ask", json!([argument]));
+    let reason = "no assertion of `waits` asks a judge";
+    assert_eq!(answer["result"], json!({ "run": null, "reason": reason }));
+    client.notification("window/showMessage", |shown| shown["message"] == format!("speclens: {reason}"));
 }
 
 /// A test that cannot start its command, and whose claim is unknown for that reason.

@@ -21,7 +21,11 @@ pub(super) struct Args {
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let text = match (&args.directory, &args.remove) {
         (Some(directory), _) => {
-            format!("editors may now run the suites in {}\n", crate::trust::trust(directory)?.display())
+            let trusted = crate::trust::trust(directory)?;
+            format!(
+                "editors may now run the suites in {}; VS Code asks with its own workspace trust\n",
+                trusted.display()
+            )
         }
         (None, Some(directory)) => {
             let removed = crate::trust::remove(directory)?;

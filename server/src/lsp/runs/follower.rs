@@ -1,6 +1,6 @@
 //! Follows a run by its events: what the client is shown, and which results change.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use serde_json::{Value, json};
 use speclens_runner::{
@@ -8,7 +8,7 @@ use speclens_runner::{
     evidence_store::AttemptRef,
     report::plain,
 };
-use speclens_schema::{evidence::RunErrorKind, verdict::Status};
+use speclens_schema::{evidence::RunErrorKind, verdict::Status, words::plural};
 use tokio::sync::oneshot;
 use tower_lsp_server::gen_lsp_types as lsp;
 
@@ -32,6 +32,9 @@ pub(in super::super) struct Follower {
     under_way: Vec<usize>,
     /// Whether a report could not be written, which is reported once.
     lacks_report: bool,
+    began: Instant,
+    /// What it does now, for progress.
+    doing: String,
 }
 
 #[derive(Debug, Default)]
@@ -58,19 +61,28 @@ impl Follower {
             last: None,
             under_way: Vec::new(),
             lacks_report: false,
+            began: Instant::now(),
+            doing: String::new(),
         }
     }
 
     pub(in super::super) fn event(&mut self, event: Event) -> Shown {
         let plan = Arc::clone(&self.plan);
-        let report = |message: String| Some(json!({"kind": "report", "message": message}));
         match event {
             Event::Started { attempts } => {
                 self.attempts = attempts;
-                Shown { progress: Some(progress_begin(attempts)), has_changed: true, ..Shown::default() }
+                self.doing = match self.left.len() {
+                    1 => plan.cases.iter().next().map(|case| plan.shown_name(*case)).unwrap_or_default(),
+                    count => plural(count, "test"),
+                };
+                let (title, message) = ("speclens: running", &self.doing);
+                let begin =
+                    json!({"kind": "begin", "title": title, "message": message, "cancellable": true, "percentage": 0});
+                Shown { progress: Some(begin), has_changed: true, ..Shown::default() }
             }
             Event::AttemptStarted { case, subject, .. } => {
                 self.under_way.push(case);
+                self.doing = format!("{}/{} {}", self.done, self.attempts, plan.shown_name(case));
                 plan.results.started(&plan.suite.cases[case].name, &subject);
                 Shown { has_changed: true, ..Shown::default() }
             }
@@ -78,13 +90,13 @@ impl Follower {
             Event::TurnStarted { case, subject, turn, turns, .. } => {
                 let name = plan.shown_name(case);
                 let by = if self.attempts > 1 { format!(" by {subject}") } else { String::new() };
-                let message = format!("{}/{} {name}{by}, turn {turn} of {turns}", self.done, self.attempts);
-                Shown { progress: report(message), ..Shown::default() }
+                self.doing = format!("{}/{} {name}{by}, turn {turn} of {turns}", self.done, self.attempts);
+                self.tick()
             }
             Event::Waiting { case } => {
                 let name = plan.shown_name(case);
-                let message = format!("{}/{} {name} is waiting for another run", self.done, self.attempts);
-                Shown { progress: report(message), ..Shown::default() }
+                self.doing = format!("{}/{} {name} is waiting for another run", self.done, self.attempts);
+                self.tick()
             }
             Event::AttemptFinished { case, run } => self.finished(case, run),
             Event::Note { message } => {
@@ -93,6 +105,14 @@ impl Follower {
             }
             Event::Finished(_) => Shown::default(),
         }
+    }
+
+    /// Returns what is shown from time to time: what the run does, and how long it has taken so far.
+    pub(in super::super) fn tick(&self) -> Shown {
+        let seconds = self.began.elapsed().as_secs();
+        let elapsed = if seconds > 0 { format!(", {}:{:02}", seconds / 60, seconds % 60) } else { String::new() };
+        let message = format!("{}{elapsed}", self.doing);
+        Shown { progress: Some(json!({"kind": "report", "message": message})), ..Shown::default() }
     }
 
     fn finished(&mut self, index: usize, run: Arc<RunResult>) -> Shown {
@@ -204,11 +224,6 @@ impl Follower {
             false => (kind, format!("{message}, with the text as it was when the run began")),
         }
     }
-}
-
-fn progress_begin(attempts: usize) -> Value {
-    let message = if attempts == 1 { "1 test".to_owned() } else { format!("{attempts} attempts") };
-    json!({"kind": "begin", "title": "speclens", "message": message, "cancellable": true, "percentage": 0})
 }
 
 fn was_cancelled(run: &RunResult) -> bool {

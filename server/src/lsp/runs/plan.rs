@@ -11,7 +11,12 @@ use speclens_runner::{
     report::plain,
     run::{Mode, Options, run},
 };
-use speclens_schema::{json_schema::SpecFile, mask::Secrets, suite::Suite};
+use speclens_schema::{
+    evidence::{Context, Need},
+    json_schema::SpecFile,
+    mask::Secrets,
+    suite::{Case, Suite},
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tower_lsp_server::gen_lsp_types as lsp;
@@ -189,6 +194,12 @@ pub(in crate::lsp) fn decide(snapshot: &Snapshot, wanted: &Wanted, operation: Op
         Refusal::Settings(file) => Refused::Because(lsp::MessageType::Error, job::settings_sentence(&file)),
         Refusal::Suite => Refused::warning("the suite has errors; fix them first"),
     })?;
+    if matches!(operation, Operation::Ask) && !cases.iter().any(|case| asks_judge(&suite.cases[*case])) {
+        let name = || cases.iter().next().map(|case| format!("`{}`", suite.cases[*case].name)).unwrap_or_default();
+        let whose = if cases.len() == 1 { name() } else { "these tests".to_owned() };
+        let message = format!("no assertion of {whose} asks a judge");
+        return Err(Refused::Because(lsp::MessageType::Info, message).masked(prepared.secrets()));
+    }
     let is_reported = prepared.settings().gateway.editor_reports && operation.is_reported();
     Ok(Plan {
         uri: snapshot.uri.0.clone(),
@@ -203,6 +214,11 @@ pub(in crate::lsp) fn decide(snapshot: &Snapshot, wanted: &Wanted, operation: Op
         operation,
         shows_lenses: snapshot.abilities.shows_lenses,
     })
+}
+
+fn asks_judge(case: &Case) -> bool {
+    let needs = case.claims.iter().flat_map(|claim| claim.check.needs(&Context::default()));
+    needs.into_iter().any(|need| matches!(need, Need::Question(_) | Need::Scores(_)))
 }
 
 fn select(suite: &Suite, candidates: &[usize], has_suite: bool, wanted: &Wanted) -> Result<BTreeSet<usize>, Refused> {

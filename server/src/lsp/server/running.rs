@@ -17,6 +17,9 @@ use crate::{
 /// Maximum time to wait for a response of the client.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// Time between messages about the time that a run has taken so far.
+const TICK: Duration = Duration::from_secs(1);
+
 impl Server {
     /// Starts a run of the document's current text, saved or not, unless the request is withdrawn before.
     pub(in crate::lsp) fn request_run(
@@ -78,7 +81,13 @@ impl Server {
             }
             let events = handle.clone();
             let tell = move |event, unwritten| events.send(move |server| server.run_event(number, event, unwritten));
-            let result = tokio::spawn(runs::perform(plan, clock, cancel, tell)).await;
+            let mut running = tokio::spawn(runs::perform(plan, clock, cancel, tell));
+            let result = loop {
+                tokio::select! {
+                    result = &mut running => break result,
+                    () = tokio::time::sleep(TICK) => handle.send(move |server| server.tick_run(number)),
+                }
+            };
             handle.send(move |server| server.run_ended(number, result.flatten()));
         });
     }
@@ -92,6 +101,12 @@ impl Server {
             self.show_message(lsp::MessageType::Warning, &reason);
         }
         self.show(number, &plan, shows_progress, shown);
+    }
+
+    fn tick_run(&mut self, number: u32) {
+        let Some(follower) = self.runs.follower(number).filter(|follower| follower.shows_progress) else { return };
+        let (shown, plan) = (follower.tick(), Arc::clone(&follower.plan));
+        self.show(number, &plan, true, shown);
     }
 
     pub(in crate::lsp) fn run_ended(&mut self, number: u32, result: Result<Arc<SuiteResult>, JoinError>) {
