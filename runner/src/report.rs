@@ -13,6 +13,8 @@ pub mod junit;
 mod matrix;
 pub mod plain;
 pub mod sarif;
+pub mod timeline;
+pub mod waterfall;
 
 use std::{
     borrow::Cow,

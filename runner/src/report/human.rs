@@ -479,6 +479,11 @@ fn mark(status: Status) -> (&'static str, Style) {
     }
 }
 
+pub fn duration_ms(milliseconds: f64) -> String {
+    // A recording may have any number.
+    duration(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
+}
+
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds < 1.0 {

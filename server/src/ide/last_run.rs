@@ -3,7 +3,7 @@
 use std::{collections::HashSet, ops::Range};
 
 use serde_json::Value;
-use speclens_runner::event::RunResult;
+use speclens_runner::{event::RunResult, report::timeline::mark};
 use speclens_schema::{
     check::{json::number_text, score::object},
     document::{Document, NodeRef, Pointer},
@@ -13,9 +13,7 @@ use speclens_schema::{
     verdict::{Check, Status, Verdict},
 };
 
-use super::{
-    hover::Hover, latest::Latest, markdown, outcome::CaseState, run_problems::Frequency, transcript::page::mark,
-};
+use super::{hover::Hover, latest::Latest, markdown, outcome::CaseState, run_problems::Frequency};
 
 const MAX_LINES: usize = 10;
 

@@ -1,9 +1,14 @@
 //! Transcripts of test runs: a command as plain text, an agent as a page of Markdown.
 
-pub(crate) mod page;
-pub(crate) mod waterfall;
+mod page;
 
-use speclens_runner::event::{RunResult, SuiteResult};
+use speclens_runner::{
+    event::{RunResult, SuiteResult},
+    report::{
+        human::duration_ms,
+        timeline::{JudgeAnswers, mark, spent},
+    },
+};
 use speclens_schema::{
     evidence::{Capture, Evidence},
     judge::Judged,
@@ -12,12 +17,8 @@ use speclens_schema::{
     verdict::{Outcome, Status},
 };
 
-use super::{
-    latest::Latest,
-    markdown,
-    outcome::{CaseState, duration},
-};
-use page::{JudgeAnswers, mark, page, score, spent};
+use super::{latest::Latest, markdown, outcome::CaseState};
+use page::{page, score};
 
 const TRUNCATED_NOTE: &str = "(the rest is missing: cut off at `limits.output_mib`, or by the provider of the model)\n";
 
@@ -142,7 +143,7 @@ fn transcript(case: &str, attempt: &RunResult) -> String {
         }
     }
     if let Some(milliseconds) = evidence.duration_ms {
-        text.push_str(&format!("duration: {}\n", duration(milliseconds)));
+        text.push_str(&format!("duration: {}\n", duration_ms(milliseconds)));
     }
     if let Some(error) = &evidence.error {
         text.push_str(&format!("error: {}\n", error.message));

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use speclens_runner::event::{RunResult, by_claim};
+use speclens_runner::{
+    event::{RunResult, by_claim},
+    report::timeline::mark,
+};
 use speclens_schema::{
     document::Document,
     json_schema::SpecFile,
@@ -17,7 +20,6 @@ use super::{
     latest::Latest,
     outcome::{CaseOutcome, CaseState, Tally, by_subject},
     run_problems::place,
-    transcript::page::mark,
 };
 
 /// The results that are shown.

@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 use speclens_runner::{
     evidence_store::{AttemptRef, FOREIGN_NOTE},
     recording::Recording,
-    report::{human::duration, json, plain},
+    report::{
+        human::duration,
+        json, plain,
+        timeline::{ended_by, spent},
+        waterfall::Waterfall,
+    },
 };
 use speclens_schema::{
     evidence::{Capture, Ended, Evidence, Exchange, FileLog, TraceAnswer},
@@ -17,15 +22,9 @@ use speclens_schema::{
 };
 
 use super::inventory::{DirectoryOfRecordings, Item, RecordingInventory, State, age, inventory, size, who};
-use crate::{
-    cli::{
-        INVALID, PASSED,
-        output::{self, Format},
-    },
-    ide::transcript::{
-        page::{ended_by, spent},
-        waterfall,
-    },
+use crate::cli::{
+    INVALID, PASSED,
+    output::{self, Format},
 };
 
 /// The options of `speclens recordings show`.
@@ -207,7 +206,7 @@ fn observed(evidence: &Evidence, say: &mut impl FnMut(&str, &str)) {
         say("run", ended_by(ended));
     }
     match evidence.trace() {
-        Some(TraceAnswer::Found(trace)) => say("spans", &format!("\n{}", waterfall::lines(trace).join("\n"))),
+        Some(TraceAnswer::Found(trace)) => say("spans", &format!("\n{}", Waterfall::of(trace).lines().join("\n"))),
         Some(TraceAnswer::Missing(reason)) => say("spans", reason),
         None => {}
     }

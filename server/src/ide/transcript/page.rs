@@ -1,16 +1,23 @@
 //! The transcript of an agent as a page of Markdown: the texts and commands of each turn, and the verdicts on them.
 
-use speclens_runner::event::RunResult;
+use speclens_runner::{
+    event::RunResult,
+    report::{
+        human::duration_ms,
+        timeline::{Entry, JudgeAnswers, Step, beginning, end_of, facts, mark, spent, streams, timeline},
+        waterfall::Waterfall,
+    },
+};
 use speclens_schema::{
     check::json::number_text,
     evidence::shown_value,
-    evidence::{Answer, Capture, Ended, Evidence, Exchange, ModelReply, Ran, ToolCall, TraceAnswer, Usage},
+    evidence::{Capture, Exchange, FileLog, LogAnswer, Ran, ToolCall, Turn},
     judge::Judged,
     mask::shown,
-    verdict::{Outcome, Status, Verdict},
+    verdict::{Outcome, Verdict},
 };
 
-use crate::ide::{markdown, outcome::duration, transcript::waterfall};
+use crate::ide::markdown;
 
 const MAX_LINES: usize = 60;
 
@@ -38,29 +45,15 @@ fn push_attempt(text: &mut String, attempt: &RunResult) {
         push_verdicts(text, attempt);
         return;
     };
-    text.push_str(&facts(&evidence));
+    for fact in facts(&evidence) {
+        text.push_str(&format!("- {}\n", markdown::without_breaks(&fact)));
+    }
     if let Some(error) = &evidence.error {
         text.push_str(&format!("- error: {}\n", error.message));
     }
     attempt.notes.iter().for_each(|note| text.push_str(&format!("- note: {note}\n")));
     push_verdicts(text, attempt);
-    push_exchange(text, &evidence);
-    push_spans(text, &evidence);
-    push_turns(text, &evidence);
-    push_files(text, &evidence);
-    push_answers(text, &evidence);
-}
-
-fn facts(evidence: &Evidence) -> String {
-    let started = Some(&evidence.context.started).filter(|started| !started.is_empty());
-    let lines = [
-        started.map(|started| format!("started {started}")),
-        evidence.context.version.as_ref().map(|version| format!("version {}", markdown::without_breaks(version))),
-        evidence.duration_ms.map(|it| format!("took {}", duration(it))),
-        evidence.usage.map(spent),
-        evidence.ended.filter(|_| evidence.exchange.is_none()).map(|ended| ended_by(ended).to_owned()),
-    ];
-    lines.into_iter().flatten().map(|line| format!("- {line}\n")).collect()
+    timeline(&evidence).iter().for_each(|entry| push_entry(text, entry));
 }
 
 fn push_verdicts(text: &mut String, attempt: &RunResult) {
@@ -97,95 +90,98 @@ pub(super) fn verdict(judged: &Judged) -> String {
     text
 }
 
+fn push_entry(text: &mut String, entry: &Entry<'_>) {
+    match entry {
+        Entry::Exchange { exchange, ended } => push_exchange(text, exchange, ended),
+        Entry::Trace(trace) => {
+            let lines = Waterfall::of(trace).lines().join("\n");
+            text.push_str(&format!("\n### Spans\n\n{}\n", markdown::verbatim(&lines, "text")));
+        }
+        Entry::NoTrace(reason) => text.push_str(&format!("\n### Spans\n\nNo trace: {reason}\n")),
+        Entry::Command(ran) => {
+            text.push_str("\n### Command\n");
+            push_command(text, ran);
+        }
+        Entry::Calls(calls) => {
+            text.push_str("\n### Calls\n");
+            calls.iter().for_each(|call| push_call(text, call));
+        }
+        Entry::Turn { number, turn, steps } => push_turn(text, *number, turn, steps),
+        Entry::OtherCommands(commands) => {
+            text.push_str("\n### Commands\n");
+            commands.iter().for_each(|ran| push_command(text, ran));
+        }
+        Entry::Gap(gap) => text.push_str(&format!("\n{gap}\n")),
+        Entry::Log(LogAnswer { path, lines, .. }) => {
+            text.push_str(&format!("\n### Log {}\n\n", markdown::inline(path)));
+            text.push_str(&fenced(&lines.text, "text", lines.cut));
+        }
+        Entry::Check(ran) => {
+            text.push_str("\n### Command of an assertion\n");
+            push_command(text, ran);
+        }
+        Entry::Response(response) => {
+            text.push_str("\n### Response for an assertion\n\n");
+            text.push_str(&status_line(response.status));
+            text.push_str(&format!("\n{}", fenced(&response.body.text, "text", response.body.cut)));
+        }
+        Entry::Files(log) => push_files(text, log),
+        Entry::Judge(asked) => push_answers(text, asked),
+    }
+}
+
 /// Appends the request to the gateway, its response, and the reason why the wait ended.
-fn push_exchange(text: &mut String, evidence: &Evidence) {
-    let Some(Exchange { address, sent, status, answer }) = &evidence.exchange else { return };
+fn push_exchange(text: &mut String, exchange: &Exchange, ended: &str) {
+    let Exchange { address, sent, status, answer } = exchange;
     text.push_str(&format!("\n### Gateway\n\nPOST {}\n\n", markdown::inline(address)));
     text.push_str(&fenced(&sent.text, "json", sent.cut));
-    match status {
-        Some(status) => text.push_str(&format!("\nresponded with status {status}\n")),
-        None => text.push_str("\nno response\n"),
-    }
+    text.push_str(&format!("\n{}", status_line(*status)));
     if let Some(answer) = answer.as_ref().filter(|answer| !answer.text.is_empty()) {
         let is_json = answer.text.trim_start().starts_with(['{', '[']);
         text.push_str(&format!("\n{}", fenced(&answer.text, if is_json { "json" } else { "text" }, answer.cut)));
     }
-    let ended = evidence.ended.map_or("was not observed until its end, so more may follow", ended_by);
     text.push_str(&format!("\nThe run {ended}.\n"));
 }
 
-fn push_spans(text: &mut String, evidence: &Evidence) {
-    match evidence.trace() {
-        Some(TraceAnswer::Found(trace)) => {
-            let lines = waterfall::lines(trace).join("\n");
-            text.push_str(&format!("\n### Spans\n\n{}", markdown::verbatim(&lines, "text")));
-            text.push('\n');
+fn status_line(status: Option<u16>) -> String {
+    status.map_or_else(|| "no response\n".to_owned(), |status| format!("responded with status {status}\n"))
+}
+
+fn push_turn(text: &mut String, number: usize, turn: &Turn, steps: &[Step<'_>]) {
+    let took = turn.duration_ms.map_or_else(String::new, |it| format!(" · {}", duration_ms(it)));
+    let usage = turn.usage.map_or_else(String::new, |usage| format!(" · {}", spent(usage)));
+    text.push_str(&format!("\n### Turn {number}{took}{usage}\n"));
+    if let Some(user) = &turn.user {
+        text.push_str(&format!("\n**User**\n\n{}", quoted(user)));
+    }
+    if !turn.text.text.trim().is_empty() {
+        text.push_str(&format!("\n{}", quoted(&turn.text)));
+    }
+    for step in steps {
+        match step {
+            Step::Command(ran) => push_command(text, ran),
+            Step::Call(call) => push_call(text, call),
         }
-        Some(TraceAnswer::Missing(reason)) => text.push_str(&format!("\n### Spans\n\nNo trace: {reason}\n")),
-        None => {}
     }
 }
 
-/// Appends the texts and commands of the model. Commands that belong to no turn come last.
-fn push_turns(text: &mut String, evidence: &Evidence) {
-    let log = evidence.commands.as_ref();
-    let mut commands = log.into_iter().flat_map(|log| &log.commands);
-    for (index, turn) in evidence.turns.iter().enumerate() {
-        let took = turn.duration_ms.map_or_else(String::new, |it| format!(" · {}", duration(it)));
-        let usage = turn.usage.map_or_else(String::new, |usage| format!(" · {}", spent(usage)));
-        text.push_str(&format!("\n### Turn {}{took}{usage}\n", index + 1));
-        if let Some(user) = &turn.user {
-            text.push_str(&format!("\n**User**\n\n{}", quoted(user)));
-        }
-        if !turn.text.text.trim().is_empty() {
-            text.push_str(&format!("\n{}", quoted(&turn.text)));
-        }
-        for call in &turn.calls {
-            match commands.next().filter(|_| is_command(call)) {
-                Some(ran) => push_command(text, ran),
-                None => {
-                    let arguments = shown_value(&call.arguments).to_string();
-                    text.push_str(&format!(
-                        "\n{}\n\n{}",
-                        markdown::inline(&shown(&call.name)),
-                        fenced(&arguments, "json", false)
-                    ));
-                }
-            }
-        }
+fn push_call(text: &mut String, call: &ToolCall) {
+    let arguments = shown_value(&call.arguments).to_string();
+    text.push_str(&format!("\n{}\n\n{}", markdown::inline(&shown(&call.name)), fenced(&arguments, "json", false)));
+    if let Some(result) = &call.result {
+        text.push_str(&format!("\nresult:\n\n{}", fenced(&shown_value(result).to_string(), "json", false)));
     }
-    let rest: Vec<&Ran> = commands.collect();
-    if !rest.is_empty() {
-        text.push_str("\n### Commands\n");
-        rest.into_iter().for_each(|ran| push_command(text, ran));
-    }
-    if let Some(gap) = log.and_then(|log| log.gap()) {
-        text.push_str(&format!("\n{gap}\n"));
-    }
-}
-
-fn is_command(call: &ToolCall) -> bool {
-    call.arguments.get("command").is_some()
 }
 
 fn push_command(text: &mut String, ran: &Ran) {
     text.push_str(&format!("\n{}", fenced(&ran.command.text, "sh", ran.command.cut)));
-    let how = match (ran.exit, ran.timed_out) {
-        (_, true) => "timed out".to_owned(),
-        (Some(exit), false) => exit.sentence(),
-        (None, false) => "end not observed".to_owned(),
-    };
-    let took = ran.duration_ms.map_or_else(String::new, |it| format!(", after {}", duration(it)));
-    text.push_str(&format!("\n{how}{took}\n"));
-    for (name, stream) in [("standard output", &ran.stdout), ("standard error", &ran.stderr)] {
-        if let Some(stream) = stream.as_ref().filter(|stream| !stream.text.is_empty()) {
-            text.push_str(&format!("\n{name}:\n\n{}", fenced(&stream.text, "text", stream.cut)));
-        }
+    text.push_str(&format!("\n{}\n", end_of(ran)));
+    for (name, stream) in streams(ran) {
+        text.push_str(&format!("\n{name}:\n\n{}", fenced(&stream.text, "text", stream.cut)));
     }
 }
 
-fn push_files(text: &mut String, evidence: &Evidence) {
-    let Some(log) = evidence.files.as_ref().filter(|log| !log.files.is_empty()) else { return };
+fn push_files(text: &mut String, log: &FileLog) {
     text.push_str("\n### Files\n\n");
     for file in &log.files {
         let what = file.change.as_str();
@@ -197,24 +193,22 @@ fn push_files(text: &mut String, evidence: &Evidence) {
     }
 }
 
-fn push_answers(text: &mut String, evidence: &Evidence) {
-    for asked in JudgeAnswers::all(evidence) {
-        text.push_str(&format!("\n### Judge {}\n", markdown::inline(&asked.judge)));
-        let replies = match asked.replies {
-            Ok(replies) => replies,
-            Err(reason) => {
-                text.push_str(&format!("\nno answer: {reason}\n"));
-                continue;
-            }
-        };
-        for reply in replies {
-            match &reply.error {
-                Some(error) => text.push_str(&format!("\nno answer: {error}\n")),
-                None => text.push_str(&format!("\n{}", fenced(&shown(&reply.text.text), "text", reply.text.cut))),
-            }
-            if let Some(usage) = reply.usage {
-                text.push_str(&format!("\n{}\n", spent(usage)));
-            }
+fn push_answers(text: &mut String, asked: &JudgeAnswers<'_>) {
+    text.push_str(&format!("\n### Judge {}\n", markdown::inline(&asked.judge)));
+    let replies = match asked.replies {
+        Ok(replies) => replies,
+        Err(reason) => {
+            text.push_str(&format!("\nno answer: {reason}\n"));
+            return;
+        }
+    };
+    for reply in replies {
+        match &reply.error {
+            Some(error) => text.push_str(&format!("\nno answer: {error}\n")),
+            None => text.push_str(&format!("\n{}", fenced(&shown(&reply.text.text), "text", reply.text.cut))),
+        }
+        if let Some(usage) = reply.usage {
+            text.push_str(&format!("\n{}\n", spent(usage)));
         }
     }
 }
@@ -233,68 +227,17 @@ fn fenced(text: &str, language: &str, is_cut: bool) -> String {
 }
 
 fn shortened(text: &str, is_cut: bool) -> (&str, String) {
-    let lines = text.match_indices('\n').nth(MAX_LINES - 1).map_or(text.len(), |(at, _)| at);
-    let end = text.floor_char_boundary(lines.min(MAX_BYTES));
-    let is_shorter = !text[end..].trim().is_empty();
-    let note = match (is_shorter, is_cut) {
+    let (shown, left_out) = beginning(text, MAX_LINES, MAX_BYTES);
+    let note = match (left_out > 0, is_cut) {
         (true, _) => "\n(truncated; `speclens recordings show` prints everything)\n".to_owned(),
         (false, true) => format!("\n{}", super::TRUNCATED_NOTE),
         (false, false) => String::new(),
     };
-    (&text[..end], note)
+    (shown, note)
 }
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
-}
-
-pub(super) struct JudgeAnswers<'e> {
-    /// The id of the model, or the address of the judge.
-    pub judge: String,
-    /// One answer per time that it was asked; or the reason why it was not.
-    pub replies: Result<&'e [ModelReply], &'e str>,
-}
-
-impl JudgeAnswers<'_> {
-    pub(super) fn all(evidence: &Evidence) -> Vec<JudgeAnswers<'_>> {
-        let asked = evidence.observations.iter().filter_map(|observation| {
-            let (judge, _) = observation.need.asked()?;
-            let replies = match &observation.answer {
-                Answer::Nothing(reason) => Err(reason.as_str()),
-                answer => Ok(answer.replies()?),
-            };
-            Some(JudgeAnswers { judge, replies })
-        });
-        asked.collect()
-    }
-}
-
-pub(crate) fn spent(usage: Usage) -> String {
-    let cost = usage.cost_usd.map_or_else(String::new, |cost| format!(", ${cost:.4}"));
-    format!("{} input and {} output tokens{cost}", usage.input_tokens, usage.output_tokens)
-}
-
-pub(crate) fn ended_by(ended: Ended) -> &'static str {
-    match ended {
-        Ended::Exit => "ended when its process exited",
-        Ended::Done => "ended when the agent was done",
-        Ended::Answer => "ended with the gateway's response",
-        Ended::Log => "ended with a line of the log",
-        Ended::RootSpan => "ended with the outermost span",
-        Ended::Satisfied => "was no longer observed once all assertions could be evaluated",
-        Ended::TurnLimit => "ended at the turn limit",
-        Ended::Deadline => "timed out",
-    }
-}
-
-pub(crate) fn mark(status: Status) -> char {
-    match status {
-        Status::Pass => '✓',
-        Status::Skip => '○',
-        Status::Warn => '⚠',
-        Status::Unknown => '?',
-        Status::Fail | Status::Error => '✗',
-    }
 }
 
 pub(super) fn score(verdict: &Verdict) -> String {
@@ -309,8 +252,8 @@ mod tests {
     use speclens_runner::event::StoredEvidence;
     use speclens_schema::{
         evidence::{
-            Answer, AskedModel, Change, ChangedFile, CommandLog, Ended, Exit, FileLog, ModelReply, Need, Observation,
-            QuestionAnswer, QuestionNeed, QuestionPart, Turn, Usage,
+            Answer, AskedModel, Change, ChangedFile, CommandLog, Ended, Evidence, Exit, FileLog, ModelReply, Need,
+            Observation, QuestionAnswer, QuestionNeed, QuestionPart, Turn, Usage,
         },
         judge::Judged,
         suite::Subject,

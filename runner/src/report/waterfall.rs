@@ -1,10 +1,10 @@
-//! The spans of a trace as a text waterfall: calls, times, tokens and costs.
+//! The spans of a trace as a waterfall: calls, times, tokens and costs. Transcripts show it as text, pages as bars.
 
-use std::{cmp::Reverse, collections::HashMap};
+use std::{cmp::Reverse, collections::HashMap, ops::Range};
 
 use speclens_schema::evidence::{Span, Tokens, Trace, TraceMatch};
 
-use crate::ide::{markdown, outcome::duration};
+use super::{human::duration_ms, timeline::without_breaks};
 
 const MAX_ROWS: usize = 120;
 
@@ -17,43 +17,86 @@ const MAX_ERROR: usize = 80;
 /// The number of characters of a bar that spans the whole trace.
 const BAR: usize = 30;
 
+/// The spans of a trace that are shown. In a long trace, failed spans take precedence, then the outermost and the longest.
+#[derive(Debug)]
+pub struct Waterfall<'t> {
+    pub rows: Vec<WaterfallRow<'t>>,
+    pub hidden: Option<String>,
+    pub total: String,
+}
+
+#[derive(Debug)]
+pub struct WaterfallRow<'t> {
+    pub span: &'t Span,
+    /// The name, and the model unless the name has it.
+    pub name: String,
+    pub depth: usize,
+    /// Its part of the time of the trace, from 0 to 1; `None` if it is not known.
+    pub part: Option<Range<f64>>,
+    /// Duration, tokens and cost, as far as they are known.
+    pub took: Option<String>,
+    pub spent: Vec<String>,
+    pub error: Option<String>,
+}
+
+impl Waterfall<'_> {
+    pub fn of(trace: &Trace) -> Waterfall<'_> {
+        let rows = rows(&trace.spans);
+        let shown = chosen(&rows);
+        let times = Times::of(trace);
+        let hidden = rows.len() - shown.len();
+        Waterfall {
+            rows: shown.into_iter().map(|row| row.shown(&times)).collect(),
+            hidden: (hidden > 0)
+                .then(|| format!("… {hidden} more spans; only failed, outermost and longest spans are shown")),
+            total: sum(trace),
+        }
+    }
+
+    /// Returns one line per span in the order of the calls, and a last one with the totals.
+    pub fn lines(&self) -> Vec<String> {
+        let names: Vec<String> = self.rows.iter().map(|row| " ".repeat(2 * row.depth) + &row.name).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
+        let line = |(row, name): (&WaterfallRow<'_>, &String)| {
+            let took = format!("{:>8}", row.took.as_deref().unwrap_or_default());
+            let error = row.error.as_ref().map(|error| format!("✗ {error}"));
+            let parts = [took].into_iter().chain(row.spent.iter().cloned()).chain(error).collect::<Vec<_>>().join("  ");
+            format!("{name:<width$} │{}│ {parts}", bar(row.part.as_ref())).trim_end().to_owned()
+        };
+        let lines = self.rows.iter().zip(&names).map(line);
+        lines.chain(self.hidden.clone()).chain([self.total.clone()]).collect()
+    }
+}
+
 struct SpanRow<'t> {
     span: &'t Span,
     depth: usize,
 }
 
-/// Returns the lines of a trace: one per span in the order of the calls, and a last one with the totals. In a long
-/// trace, failed spans take precedence, then the outermost and the longest.
-pub(crate) fn lines(trace: &Trace) -> Vec<String> {
-    let rows = rows(&trace.spans);
-    let shown = chosen(&rows);
-    let times = Times::of(trace);
-    let names: Vec<String> = shown.iter().map(|row| name(row)).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
-    let mut lines: Vec<String> = shown
-        .iter()
-        .zip(names)
-        .map(|(row, name)| {
-            let took = millis(row.span).map(duration).unwrap_or_default();
-            let spent = spent(row.span.tokens, row.span.cost_usd);
-            let error = row.span.error.as_deref().map(|error| format!("✗ {}", cut(error, MAX_ERROR)));
-            let parts = [format!("{took:>8}")].into_iter().chain(spent).chain(error).collect::<Vec<_>>().join("  ");
-            format!("{name:<width$} │{}│ {parts}", times.bar(row.span)).trim_end().to_owned()
-        })
-        .collect();
-    let hidden = rows.len() - shown.len();
-    if hidden > 0 {
-        lines.push(format!("… {hidden} more spans; only failed, outermost and longest spans are shown"));
+impl<'t> SpanRow<'t> {
+    fn shown(&self, times: &Times) -> WaterfallRow<'t> {
+        let Span { name, model, tokens, cost_usd, error, .. } = self.span;
+        let depth = self.depth.min(MAX_INDENT);
+        let model = model.as_ref().filter(|model| !name.contains(model.as_str()));
+        let model = model.map_or_else(String::new, |model| format!(" ({model})"));
+        let tokens = tokens.map(|tokens| format!("{} tokens", total(tokens)));
+        WaterfallRow {
+            span: self.span,
+            name: cut(&format!("{name}{model}"), MAX_NAME - 2 * depth),
+            depth,
+            part: times.part(self.span),
+            took: millis(self.span).map(duration_ms),
+            spent: tokens.into_iter().chain(cost_usd.map(|cost| format!("${cost:.4}"))).collect(),
+            error: error.as_deref().map(|error| cut(error, MAX_ERROR)),
+        }
     }
-    lines.push(sum(trace));
-    lines
 }
 
 fn sum(trace: &Trace) -> String {
     let count = trace.spans.len();
     let mut parts = vec![if count == 1 { "1 span".to_owned() } else { format!("{count} spans") }];
     let (first, last) = (Times::of(trace).first, Times::of(trace).last);
-    parts.extend(first.zip(last).map(|(first, last)| duration(last.saturating_sub(first) as f64 / 1000.0)));
+    parts.extend(first.zip(last).map(|(first, last)| duration_ms(last.saturating_sub(first) as f64 / 1000.0)));
     let known = || trace.spans.iter().filter_map(|span| span.tokens);
     let tokens = known().next().map(|_| known().map(total).fold(0, u64::saturating_add));
     parts.extend(tokens.map(|tokens| format!("{tokens} tokens")));
@@ -124,17 +167,9 @@ fn chosen<'r, 't>(rows: &'r [SpanRow<'t>]) -> Vec<&'r SpanRow<'t>> {
     order.into_iter().map(|index| &rows[index]).collect()
 }
 
-fn name(row: &SpanRow<'_>) -> String {
-    let Span { name, model, .. } = row.span;
-    let model = model.as_ref().filter(|model| !name.contains(model.as_str()));
-    let model = model.map_or_else(String::new, |model| format!(" ({model})"));
-    let indent = 2 * row.depth.min(MAX_INDENT);
-    format!("{}{}", " ".repeat(indent), cut(&format!("{name}{model}"), MAX_NAME - indent))
-}
-
 fn cut(text: &str, letters: usize) -> String {
     // More than this is not read: a name may be as long as a document.
-    let text = markdown::without_breaks(&text.chars().take(4 * letters).collect::<String>());
+    let text = without_breaks(&text.chars().take(4 * letters).collect::<String>());
     match text.char_indices().nth(letters) {
         None => text,
         Some(_) => text.chars().take(letters - 1).chain(['…']).collect(),
@@ -150,12 +185,6 @@ fn total(tokens: Tokens) -> u64 {
     if tokens.total > 0 { tokens.total } else { tokens.input.saturating_add(tokens.output) }
 }
 
-fn spent(tokens: Option<Tokens>, cost: Option<f64>) -> Option<String> {
-    let tokens = tokens.map(|tokens| format!("{} tokens", total(tokens)));
-    let parts: Vec<String> = tokens.into_iter().chain(cost.map(|cost| format!("${cost:.4}"))).collect();
-    (!parts.is_empty()).then(|| parts.join("  "))
-}
-
 /// Start and end of the trace, in microseconds of the Unix epoch.
 struct Times {
     first: Option<i64>,
@@ -169,18 +198,22 @@ impl Times {
         Times { first: began.chain(trace.started_us).min(), last: ended.chain(trace.ended_us).max() }
     }
 
-    /// Returns a bar for the time of a span within the whole. Blank if it is unknown.
-    fn bar(&self, span: &Span) -> String {
-        let (Some(first), Some(last), Some(began)) = (self.first, self.last, span.started_us) else {
-            return " ".repeat(BAR);
-        };
+    fn part(&self, span: &Span) -> Option<Range<f64>> {
+        let (first, last, began) = (self.first?, self.last?, span.started_us?);
         let whole = last.saturating_sub(first).max(1) as f64;
-        let part = |time: i64| (time.saturating_sub(first) as f64 / whole).clamp(0.0, 1.0) * BAR as f64;
-        let from = (part(began).floor() as usize).min(BAR - 1);
-        // Even the shortest span is visible.
-        let to = end(span).map_or(from + 1, |ended| (part(ended).round() as usize).max(from + 1));
-        format!("{}{}{}", " ".repeat(from), "█".repeat(to - from), " ".repeat(BAR - to))
+        let part = |time: i64| (time.saturating_sub(first) as f64 / whole).clamp(0.0, 1.0);
+        let from = part(began);
+        Some(from..end(span).map_or(from, |ended| part(ended).max(from)))
     }
+}
+
+/// Returns a bar for a part of the time. Blank if it is unknown.
+fn bar(part: Option<&Range<f64>>) -> String {
+    let Some(part) = part else { return " ".repeat(BAR) };
+    let from = ((part.start * BAR as f64).floor() as usize).min(BAR - 1);
+    // Even the shortest span is visible.
+    let to = ((part.end * BAR as f64).round() as usize).max(from + 1);
+    format!("{}{}{}", " ".repeat(from), "█".repeat(to - from), " ".repeat(BAR - to))
 }
 
 fn end(span: &Span) -> Option<i64> {
@@ -228,7 +261,7 @@ mod tests {
                 think       │ █████                        │   300 ms
               read          │                   █          │     1 ms  ✗ no such file
             4 spans, 2.0 s, 1020 tokens, $0.0050, found by the trace id in the log"#]]
-        .assert_eq(&lines(&trace).join("\n"));
+        .assert_eq(&Waterfall::of(&trace).lines().join("\n"));
     }
 
     #[test]
@@ -239,8 +272,8 @@ mod tests {
         spans.push(Span { started_us: Some(i64::MIN), ended_us: Some(i64::MAX), ..Span::default() });
         spans.push(Span { duration_ms: Some(f64::MAX), started_us: Some(0), ..Span::default() });
         let trace = Trace { spans, ..Trace::default() };
-        assert_eq!(lines(&trace).len(), 7);
-        assert_eq!(lines(&Trace::default()), ["0 spans"]);
+        assert_eq!(Waterfall::of(&trace).lines().len(), 7);
+        assert_eq!(Waterfall::of(&Trace::default()).lines(), ["0 spans"]);
     }
 
     #[test]
@@ -251,7 +284,7 @@ mod tests {
         spans[99_000].error = Some("x".repeat(100_000));
         spans[500].name = "n".repeat(100_000);
         let trace = Trace { spans, ..Trace::default() };
-        let lines = lines(&trace);
+        let lines = Waterfall::of(&trace).lines();
         assert_eq!(lines.len(), MAX_ROWS + 2);
         assert!(lines.iter().all(|line| line.chars().count() < 200));
         assert!(lines[0].starts_with("agent ") && lines[MAX_ROWS - 1].contains("✗ xxx"), "{}", lines[MAX_ROWS - 1]);
