@@ -33,6 +33,7 @@ mod diffing;
 mod files_of_suites;
 mod fixing;
 mod gateway;
+mod html;
 mod importing;
 mod judges_again;
 mod judging;

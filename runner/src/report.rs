@@ -7,6 +7,7 @@ pub mod compliance;
 mod failures;
 mod finding;
 pub mod github;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;

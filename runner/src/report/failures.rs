@@ -13,7 +13,7 @@ use speclens_schema::{
     words::plural,
 };
 
-use super::SuiteReport;
+use super::{SuiteReport, timeline::word};
 use crate::event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult, share};
 
 const MAX_VARIANTS: usize = 3;
@@ -41,14 +41,7 @@ pub(super) enum FailureKind<'r> {
 impl FailureKind<'_> {
     pub(super) fn word(self, run: &RunResult) -> &'static str {
         match self {
-            FailureKind::Verdict(judged) => match judged.verdict.outcome.status() {
-                Status::Fail => "failed",
-                Status::Error => "error",
-                Status::Unknown => "unknown",
-                Status::Warn => "warning",
-                Status::Skip => "skipped",
-                Status::Pass => "passed",
-            },
+            FailureKind::Verdict(judged) => word(judged.verdict.outcome.status()),
             FailureKind::Skipped(_) => "skipped",
             FailureKind::Absence(_) if run.status == Status::Fail => "failed",
             FailureKind::Absence(absence) => match absence.kind.status() {

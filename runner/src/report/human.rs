@@ -34,6 +34,7 @@ const MAX_LISTED: usize = 5;
 const MAX_TAIL_LINES: usize = 8;
 
 pub use matrix::dollars;
+pub(super) use matrix::percent;
 
 /// Returns the output of `speclens run`, for a terminal with this many columns.
 pub fn run(reports: &[SuiteReport], width: usize) -> String {

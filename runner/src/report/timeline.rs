@@ -174,6 +174,17 @@ pub fn mark(status: Status) -> char {
     }
 }
 
+pub fn word(status: Status) -> &'static str {
+    match status {
+        Status::Skip => "skipped",
+        Status::Pass => "passed",
+        Status::Warn => "warning",
+        Status::Unknown => "unknown",
+        Status::Fail => "failed",
+        Status::Error => "error",
+    }
+}
+
 /// Returns the beginning of a text, and how many bytes follow it. White space at the end is not counted.
 pub fn beginning(text: &str, max_lines: usize, max_bytes: usize) -> (&str, usize) {
     let lines = text.match_indices('\n').nth(max_lines - 1).map_or(text.len(), |(at, _)| at);

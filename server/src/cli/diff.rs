@@ -1,5 +1,8 @@
 //! `speclens diff`: compares the recorded runs of two models, or of two copies of a suite, test by test.
 
+mod comparison;
+mod html;
+
 use std::{
     collections::BTreeMap,
     fmt::Write,
@@ -9,20 +12,15 @@ use std::{
 };
 
 use anyhow::{anyhow, bail};
-use serde::Serialize;
+use clap::ValueEnum;
 use serde_json::json;
 use speclens_runner::{
     clock::Clock,
-    event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult},
-    report::{human::dollars, plain},
+    event::{Absence, AbsenceKind, SuiteResult},
+    report::plain,
     run::{Mode, Options},
 };
-use speclens_schema::{
-    evidence::{Change, Evidence, SpanKind, TraceAnswer},
-    fixing,
-    verdict::Status,
-    words::plural,
-};
+use speclens_schema::words::plural;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -30,10 +28,10 @@ use super::{
     discover::Wanted,
     levels::Levels,
     load::{self, Loaded},
-    output::{self, Format},
-    select,
+    output, select,
 };
 use crate::threads;
+use comparison::{Compared, FileDiff, Seen, SuiteDiff, TestDiff};
 
 /// Maximum number of lines of a difference that are printed.
 const MAX_LINES: usize = 40;
@@ -52,70 +50,20 @@ pub(super) struct Args {
     format: Format,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Human,
+    Json,
+    /// A page for browsers, with both runs side by side
+    Html,
+}
+
 /// One of the two runs.
 struct Side {
     name: String,
     /// The suites, by their paths relative to what the user names.
     suites: BTreeMap<PathBuf, (Loaded, Arc<SuiteResult>)>,
     has_failures: bool,
-}
-
-#[derive(Serialize)]
-struct SuiteDiff {
-    suite: String,
-    tests: Vec<TestDiff>,
-}
-
-#[derive(Serialize)]
-struct TestDiff {
-    name: String,
-    is_different: bool,
-    /// `None` if this side does not have the test.
-    a: Option<Attempts>,
-    b: Option<Attempts>,
-    assertions: Vec<AssertionDiff>,
-    /// The calls and commands of the first attempts, as a unified diff; empty if they are equal.
-    steps: String,
-    /// The answers of the first attempts, as a unified diff; empty if they are equal.
-    answer: String,
-    files: Vec<FileDiff>,
-}
-
-/// The attempts at a test. Numbers are means over all of them; `None` if they are not known of each.
-#[derive(Clone, Serialize)]
-struct Attempts {
-    status: Status,
-    passed: usize,
-    attempts: usize,
-    /// The reason why there is no recording that can be evaluated.
-    reason: Option<String>,
-    turns: Option<f64>,
-    tokens: Option<f64>,
-    cost_usd: Option<f64>,
-    duration_ms: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct AssertionDiff {
-    label: String,
-    a: Option<Share>,
-    b: Option<Share>,
-}
-
-/// The number of attempts for which an assertion passes.
-#[derive(Clone, Default, Serialize)]
-struct Share {
-    passed: usize,
-    attempts: usize,
-    /// The message of the first attempt for which it does not pass.
-    message: Option<String>,
-}
-
-#[derive(Serialize)]
-struct FileDiff {
-    path: String,
-    a: Option<&'static str>,
-    b: Option<&'static str>,
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
@@ -134,11 +82,14 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
         _ => bail!("expected two suites or directories, or two models (`--model A --model B`)"),
     };
     let suites = suites(&a, &b);
-    let text = match args.format {
-        Format::Human => human(&a, &b, &suites),
-        Format::Json => output::json(&json!({ "speclens": 1, "a": a.name, "b": b.name, "suites": suites }))?,
-    };
-    output::print(&text)?;
+    match args.format {
+        Format::Human => output::print(&human(&a, &b, &suites))?,
+        Format::Json => {
+            let report = json!({ "speclens": 1, "a": a.name, "b": b.name, "suites": suites });
+            output::print(&output::json(&report)?)?;
+        }
+        Format::Html => output::print_plain(&html::page([&a.name, &b.name], &suites, &summary(&suites)))?,
+    }
     Ok(if a.has_failures || b.has_failures {
         INVALID
     } else if suites.iter().flat_map(|suite| &suite.tests).any(TestDiff::is_compared) {
@@ -214,189 +165,11 @@ fn tests(a: Option<&Evaluated>, b: Option<&Evaluated>) -> Vec<TestDiff> {
         }
     }
     let of = |name: &&str| {
-        let seen = |side: Option<&Evaluated>| Some(Seen::of(&side?.0, &side?.1.cases[find(side, name)?]));
+        let seen = |side: Option<&Evaluated>| Some(Seen::of(&side?.0.report, &side?.1.cases[find(side, name)?]));
         let masked = a.or(b).map_or_else(String::new, |(loaded, _)| loaded.report.source.secrets.mask(name));
         TestDiff::of(masked, seen(a), seen(b))
     };
     names.iter().map(of).collect()
-}
-
-/// The attempts of one side at a test.
-struct Seen {
-    attempts: Attempts,
-    assertions: Vec<(String, Share)>,
-    steps: String,
-    answer: String,
-    files: BTreeMap<String, (Change, Option<String>)>,
-}
-
-impl Seen {
-    fn of(loaded: &Loaded, outcome: &CaseResult) -> Seen {
-        let runs: Vec<&RunResult> = outcome.runs.iter().map(AsRef::as_ref).filter(|run| !run.is_left_out()).collect();
-        let first = runs.iter().find_map(|run| run.evidence.get());
-        let reason = match (runs.iter().find_map(|run| run.absence.as_ref()), runs.is_empty()) {
-            (_, true) => Some("it is skipped".to_owned()),
-            (Some(absence), false) if first.is_none() => Some(loaded.report.source.secrets.mask(&absence.message)),
-            (Some(_) | None, false) => None,
-        };
-        let usage = |run: &RunResult| run.figures.usage;
-        let attempts = Attempts {
-            status: outcome.status,
-            passed: runs.iter().filter(|run| is_good(run.status)).count(),
-            attempts: runs.len(),
-            reason,
-            turns: mean(&runs, |run| run.figures.turns.map(f64::from)),
-            tokens: mean(&runs, |run| usage(run).map(|usage| (usage.input_tokens + usage.output_tokens) as f64)),
-            cost_usd: mean(&runs, |run| run.figures.cost_usd()),
-            duration_ms: mean(&runs, |run| run.figures.duration_ms),
-        };
-        let evidence = first.as_deref();
-        let changed = evidence.and_then(|evidence| evidence.files.as_ref()).into_iter().flat_map(|log| &log.files);
-        Seen {
-            attempts,
-            assertions: assertions(loaded, &runs),
-            steps: evidence.map(steps).unwrap_or_default(),
-            answer: evidence.map(answer).unwrap_or_default(),
-            files: changed.map(|file| (file.path.clone(), (file.change, file.digest.clone()))).collect(),
-        }
-    }
-}
-
-fn is_good(status: Status) -> bool {
-    matches!(status, Status::Pass | Status::Warn)
-}
-
-fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Option<f64> {
-    let sum: f64 = runs.iter().map(|run| value(run)).sum::<Option<f64>>()?;
-    (!runs.is_empty()).then(|| sum / runs.len() as f64)
-}
-
-/// Returns the assertions in their order, each with the attempts for which it passes. Equal labels are numbered.
-fn assertions(loaded: &Loaded, runs: &[&RunResult]) -> Vec<(String, Share)> {
-    let mut shares: Vec<(String, Share)> = Vec::new();
-    for run in runs {
-        let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
-        for judged in &run.verdicts {
-            let verdict = &judged.verdict;
-            let uses = uses.entry(&verdict.label).or_default();
-            *uses += 1;
-            let label = if *uses == 1 { verdict.label.clone() } else { format!("{} ({uses})", verdict.label) };
-            let label = loaded.report.source.secrets.mask(&label);
-            let at = shares.iter().position(|(known, _)| *known == label).unwrap_or_else(|| {
-                shares.push((label, Share::default()));
-                shares.len() - 1
-            });
-            let share = &mut shares[at].1;
-            share.attempts += 1;
-            if is_good(verdict.outcome.status()) {
-                share.passed += 1;
-            } else if share.message.is_none() {
-                share.message = Some(loaded.report.source.secrets.mask(verdict.outcome.message()));
-            }
-        }
-    }
-    shares
-}
-
-/// Returns the commands of an attempt, or else its calls, one per line.
-fn steps(evidence: &Evidence) -> String {
-    let commands = evidence.commands.iter().flat_map(|log| &log.commands);
-    let mut lines: Vec<String> = commands.map(|ran| format!("$ {}", ran.command.text)).collect();
-    let calls = match &evidence.output {
-        // An agent calls a tool for each command.
-        _ if !lines.is_empty() => Vec::new(),
-        Some(output) => output.tool_calls.iter().collect::<Vec<_>>(),
-        None => evidence.turns.iter().flat_map(|turn| &turn.calls).collect(),
-    };
-    lines.extend(calls.iter().map(|call| format!("{} {}", call.name, call.arguments)));
-    if let Some(TraceAnswer::Found(trace)) = evidence.trace() {
-        let tools = trace.spans.iter().filter(|span| span.kind == SpanKind::Tool);
-        lines.extend(tools.map(|span| format!("tool {}", span.name)));
-    }
-    lines.iter().map(|step| format!("{}\n", plain::line(step))).collect()
-}
-
-/// Returns the last text of a model, or else the output of the command.
-fn answer(evidence: &Evidence) -> String {
-    let text = match (evidence.turns.last(), &evidence.output) {
-        (Some(turn), _) => &turn.text.text,
-        (None, Some(output)) => &output.text,
-        (None, None) => return evidence.stdout().map(|stdout| stdout.text.clone()).unwrap_or_default(),
-    };
-    text.trim_end().lines().map(|line| format!("{line}\n")).collect()
-}
-
-impl TestDiff {
-    /// Whether both sides have results.
-    fn is_compared(&self) -> bool {
-        [&self.a, &self.b].into_iter().all(|side| side.as_ref().is_some_and(|attempts| attempts.reason.is_none()))
-    }
-
-    fn of(name: String, a: Option<Seen>, b: Option<Seen>) -> TestDiff {
-        let (Some(a), Some(b)) = (&a, &b) else {
-            let (a, b) = (a.map(|seen| seen.attempts), b.map(|seen| seen.attempts));
-            let (steps, answer) = Default::default();
-            return TestDiff {
-                name,
-                is_different: true,
-                a,
-                b,
-                assertions: Vec::new(),
-                steps,
-                answer,
-                files: Vec::new(),
-            };
-        };
-        let are_known = a.attempts.reason.is_none() && b.attempts.reason.is_none();
-        let unified =
-            |a: &str, b: &str| if are_known { without_header(&fixing::unified("", a, b)) } else { String::new() };
-        let (steps, answer) = (unified(&a.steps, &b.steps), unified(&a.answer, &b.answer));
-        let labels = a.assertions.iter().chain(b.assertions.iter().filter(|(label, _)| share(a, label).is_none()));
-        let assertions =
-            labels.map(|(label, _)| AssertionDiff { label: label.clone(), a: share(a, label), b: share(b, label) });
-        let assertions: Vec<AssertionDiff> = assertions.collect();
-        let paths = a.files.keys().chain(b.files.keys().filter(|path| !a.files.contains_key(*path)));
-        let change = |seen: &Seen, path: &String| seen.files.get(path).map(|(change, _)| change.as_str());
-        let paths = paths.filter(|path| are_known && a.files.get(*path) != b.files.get(*path));
-        let files: Vec<FileDiff> =
-            paths.map(|path| FileDiff { path: path.clone(), a: change(a, path), b: change(b, path) }).collect();
-        let is_different = a.attempts.differs(&b.attempts)
-            || assertions.iter().any(AssertionDiff::is_different)
-            || !(steps.is_empty() && answer.is_empty() && files.is_empty());
-        let (a, b) = (Some(a.attempts.clone()), Some(b.attempts.clone()));
-        TestDiff { name, is_different, a, b, assertions, steps, answer, files }
-    }
-}
-
-fn share(seen: &Seen, label: &str) -> Option<Share> {
-    seen.assertions.iter().find(|(known, _)| known == label).map(|(_, share)| share.clone())
-}
-
-/// Removes the two lines with the names of files.
-fn without_header(diff: &str) -> String {
-    diff.lines().skip(2).map(|line| format!("{line}\n")).collect()
-}
-
-impl Attempts {
-    /// Whether more than the duration differs, which is never the same.
-    fn differs(&self, other: &Attempts) -> bool {
-        let figures = |it: &Attempts| (it.status, it.passed, it.attempts, it.turns, it.tokens, it.cost_usd);
-        figures(self) != figures(other) || self.reason != other.reason
-    }
-
-    fn words(&self) -> String {
-        match &self.reason {
-            Some(reason) => reason.clone(),
-            None => format!("{} of {} passed", self.passed, self.attempts),
-        }
-    }
-}
-
-impl AssertionDiff {
-    fn is_different(&self) -> bool {
-        let counts = |share: &Option<Share>| share.as_ref().map(|share| (share.passed, share.attempts));
-        counts(&self.a) != counts(&self.b)
-    }
 }
 
 /// Returns what differs between two results of a suite, as `speclens diff` writes it; tests without a first result are
@@ -411,7 +184,7 @@ pub(super) fn drift(loaded: &Loaded, before: &SuiteResult, after: &SuiteResult) 
             continue;
         }
         let name = secrets.mask(&loaded.report.suite.cases[outcome.case].name);
-        let test = TestDiff::of(name, Some(Seen::of(loaded, known)), Some(Seen::of(loaded, outcome)));
+        let test = TestDiff::of(name, Some(Seen::of(&loaded.report, known)), Some(Seen::of(&loaded.report, outcome)));
         compared += 1;
         if test.is_different {
             test.write(&mut text);
@@ -431,46 +204,40 @@ fn human(a: &Side, b: &Side, suites: &[SuiteDiff]) -> String {
         let _ = write!(text, "\n{}\n", plain::line(&suite.suite));
         suite.tests.iter().filter(|test| test.is_different).for_each(|test| test.write(&mut text));
     }
+    let _ = writeln!(text, "\n{}", summary(suites).join("\n"));
+    text
+}
+
+/// Returns how many tests differ, and how many cannot be compared.
+fn summary(suites: &[SuiteDiff]) -> Vec<String> {
     let tests = || suites.iter().flat_map(|suite| &suite.tests);
     let different = tests().filter(|test| test.is_different).count();
     let (count, compared) = (tests().count(), tests().filter(|test| test.is_compared()).count());
-    let _ = match (compared, different) {
-        (0, 0) => writeln!(text, "\nnothing was compared"),
-        (_, 0) => writeln!(text, "\nno difference in {}", plural(compared, "test")),
-        (_, _) => writeln!(text, "\ndifferences in {different} of {}", plural(count, "test")),
-    };
+    let mut lines = vec![match (compared, different) {
+        (0, 0) => "nothing was compared".to_owned(),
+        (_, 0) => format!("no difference in {}", plural(compared, "test")),
+        (_, _) => format!("differences in {different} of {}", plural(count, "test")),
+    }];
     if compared < count {
-        let _ = writeln!(text, "{} cannot be compared, because a result is missing", plural(count - compared, "test"));
+        lines.push(format!("{} cannot be compared, because a result is missing", plural(count - compared, "test")));
     }
-    text
+    lines
 }
 
 impl TestDiff {
     fn write(&self, text: &mut String) {
-        let words = |attempts: &Option<Attempts>| attempts.as_ref().map_or("no such test".to_owned(), Attempts::words);
-        let (before, after) = (words(&self.a), words(&self.b));
-        let outcome = if before == after { before } else { format!("{before} → {after}") };
+        let Compared { a, b, .. } = self.outcome();
+        let outcome = if a == b { a } else { format!("{a} → {b}") };
         let _ = writeln!(text, "  {}: {}", plain::line(&self.name), plain::line(&outcome));
-        for AssertionDiff { label, a, b } in self.assertions.iter().filter(|it| it.is_different()) {
-            let words = |share: &Option<Share>| match share {
-                Some(share) => format!("{} of {}", share.passed, share.attempts),
-                None => "not evaluated".to_owned(),
-            };
-            let message = [b, a].into_iter().find_map(|share| share.as_ref()?.message.as_ref());
-            let message = message.map(|message| format!(": {message}")).unwrap_or_default();
-            let _ = writeln!(text, "    {}", plain::line(&format!("{label}: {} → {}{message}", words(a), words(b))));
+        for assertion in self.assertions.iter().filter(|it| it.is_different()) {
+            let Compared { name, a, b } = assertion.shares();
+            let message = assertion.message().map(|message| format!(": {message}")).unwrap_or_default();
+            let _ = writeln!(text, "    {}", plain::line(&format!("{name}: {a} → {b}{message}")));
         }
-        if let (Some(a), Some(b)) = (&self.a, &self.b) {
-            let figures = [
-                figure("turns", a.turns, b.turns, |turns| format!("{}", (turns * 10.0).round() / 10.0)),
-                figure("tokens", a.tokens, b.tokens, |tokens| format!("{tokens:.0}")),
-                figure("cost", a.cost_usd, b.cost_usd, dollars),
-                figure("duration", a.duration_ms, b.duration_ms, |took| format!("{took:.0} ms")),
-            ];
-            let figures: Vec<String> = figures.into_iter().flatten().collect();
-            if !figures.is_empty() {
-                let _ = writeln!(text, "    {}", figures.join(", "));
-            }
+        let figures = self.figures().into_iter().filter(Compared::differs);
+        let figures: Vec<String> = figures.map(|Compared { name, a, b }| format!("{name} {a} → {b}")).collect();
+        if !figures.is_empty() {
+            let _ = writeln!(text, "    {}", figures.join(", "));
         }
         for (title, diff) in [("calls and commands", &self.steps), ("answer", &self.answer)] {
             if diff.is_empty() {
@@ -489,19 +256,9 @@ impl TestDiff {
                 let _ = writeln!(text, "      ({} more)", plural(more, "line"));
             }
         }
-        for FileDiff { path, a, b } in &self.files {
-            let words = |change: &Option<&str>| change.unwrap_or("not changed").to_owned();
-            let change = match a == b {
-                true => format!("{} with other content", words(a)),
-                false => format!("{} → {}", words(a), words(b)),
-            };
-            let _ = writeln!(text, "    file {}: {change}", plain::line(path));
+        for Compared { name, a, b } in self.files.iter().map(FileDiff::changes) {
+            let change = if a == b { a } else { format!("{a} → {b}") };
+            let _ = writeln!(text, "    file {}: {change}", plain::line(&name));
         }
     }
-}
-
-fn figure(name: &str, a: Option<f64>, b: Option<f64>, shown: impl Fn(f64) -> String) -> Option<String> {
-    let words = |value: Option<f64>| value.map_or("unknown".to_owned(), &shown);
-    let (before, after) = (words(a), words(b));
-    (before != after).then(|| format!("{name} {before} → {after}"))
 }

@@ -18,7 +18,7 @@ use speclens_runner::{
     clock::Clock,
     event::{AbsenceKind, CaseResult, SuiteResult},
     model::{Models, manual},
-    report::{SuiteReport, compliance, github, human, json, junit, sarif},
+    report::{SuiteReport, compliance, github, html, human, json, junit, sarif},
     run::{Job, Mode, Options, planned},
 };
 use speclens_schema::{
@@ -113,8 +113,8 @@ pub(super) struct Args {
     /// Keep the temporary directories of tasks and print their paths
     #[arg(long, conflicts_with_all = ["recorded", "dry_run"])]
     keep_workdir: bool,
-    /// Report to write: human, json, junit, sarif, github, compliance (of KindLM suites) or clawspec; to standard output, or
-    /// to FILE (for clawspec: a directory) (repeatable)
+    /// Report to write: human, html (a page for browsers), json, junit, sarif, github, compliance (of KindLM suites) or
+    /// clawspec; to standard output, or to FILE (for clawspec: a directory) (repeatable)
     #[arg(long = "report", value_name = "KIND[=FILE]")]
     reports: Vec<ReportTarget>,
     /// Set an option: `report.evidence=true` adds the evidence to the JSON report
@@ -381,6 +381,7 @@ fn write(
             ReportKind::Human => {
                 human::run(reports, if target.file.is_some() { output::PAGE_COLUMNS } else { output::columns() })
             }
+            ReportKind::Html => html::run(reports, failures, now),
             ReportKind::Json => json::render(reports, failures, content),
             ReportKind::Junit => junit::render(reports),
             ReportKind::Sarif => sarif::render(reports),

@@ -258,7 +258,7 @@ fn color(score: Score) -> Style {
 }
 
 /// Returns a percentage, with a decimal if it is not 0.
-fn percent(value: f64) -> String {
+pub(in crate::report) fn percent(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }

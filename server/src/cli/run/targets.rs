@@ -20,6 +20,8 @@ pub(super) struct ReportTarget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReportKind {
     Human,
+    /// A page for browsers.
+    Html,
     Json,
     Junit,
     Sarif,
@@ -47,6 +49,7 @@ impl FromStr for ReportTarget {
         };
         let kind = match kind {
             "human" => ReportKind::Human,
+            "html" => ReportKind::Html,
             "json" => ReportKind::Json,
             "junit" => ReportKind::Junit,
             "sarif" => ReportKind::Sarif,
@@ -55,7 +58,7 @@ impl FromStr for ReportTarget {
             "clawspec" => ReportKind::ClawSpec,
             other => {
                 return Err(format!(
-                    "unknown report `{other}`; choose human, json, junit, sarif, github, compliance or clawspec"
+                    "unknown report `{other}`; choose human, html, json, junit, sarif, github, compliance or clawspec"
                 ));
             }
         };
