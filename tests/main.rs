@@ -60,4 +60,5 @@ mod support;
 mod tasks;
 mod traces;
 mod untrusted;
+mod viewing;
 mod writing;

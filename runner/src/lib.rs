@@ -21,6 +21,7 @@ pub mod files;
 pub mod gateway;
 mod http;
 mod job;
+pub mod live_page;
 mod lock;
 pub mod model;
 pub(crate) mod observe;

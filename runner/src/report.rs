@@ -14,6 +14,7 @@ pub mod junit;
 mod matrix;
 pub mod plain;
 pub mod sarif;
+pub mod status;
 pub mod timeline;
 pub mod waterfall;
 

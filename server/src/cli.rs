@@ -24,6 +24,7 @@ mod select;
 mod shard;
 mod trace;
 mod trust;
+mod view;
 mod write;
 
 use std::{io, process::ExitCode};
@@ -72,6 +73,8 @@ enum Command {
     Diff(diff::Args),
     /// Copy the recordings of other copies of the directory, such as the shards of a run
     Merge(merge::Args),
+    /// Show recorded runs in a browser, in a page that follows the files and the recordings
+    View(view::Args),
     /// Write assertions for a test from its recorded runs
     Write(write::Args),
     /// Make recordings of other programs those of a test, or a new suite with assertions
@@ -157,6 +160,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Audit(args) => audit::perform(&args),
         Command::Diff(args) => diff::perform(&args),
         Command::Merge(args) => merge::perform(&args),
+        Command::View(args) => view::perform(&args),
         Command::Write(args) => write::perform(&args),
         Command::Import(args) => import::perform(&args),
         Command::Trace(args) => trace::perform(&args),

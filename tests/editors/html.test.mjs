@@ -1,9 +1,11 @@
-// The page of `run --report html` and of `diff --format html` in Chromium: it loads nothing, works without scripts, has no
-// barrier that axe-core finds, and opens with many attempts.
+// The page of `run --report html`, of `diff --format html` and of `view` in Chromium: it loads nothing, works without scripts,
+// has no barrier that axe-core finds, and opens with many attempts.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -178,6 +180,54 @@ test('two models side by side have no barrier', async () => {
   const row = page.getByRole('row', { name: /output contains "12"/ }).first();
   assert.match(await row.innerText(), /2 of 2\s+0 of 2\s+≠ differs/);
   await page.close();
+});
+
+describe('speclens view', () => {
+  let directory, view, address;
+  before(async () => {
+    directory = folder('view');
+    writeFileSync(join(directory, 'kindlm.yaml'), spec('sorry'));
+    speclens(directory, 'run');
+    view = spawn(program(), ['view'], { cwd: directory, stdio: ['pipe', 'pipe', 'inherit'] });
+    address = String((await once(view.stdout, 'data'))[0]).trim();
+  });
+  after(() => view?.kill());
+
+  const spec = (expected) => `kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: greets\n    command: echo hello\n    expect: {output: {contains: [${expected}]}}\n`;
+  const status = (url, options) => new Promise((done, failed) => request(url, options, (answer) => done(answer.resume().statusCode)).on('error', failed).end());
+
+  test('answers only its own address and host', async () => {
+    assert.match(address, /^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{32}\/$/);
+    const { origin, port } = new URL(address);
+    assert.equal(await status(address), 200);
+    for (const url of [origin, `${origin}/00000000000000000000000000000000/`, `${address}x`, `${address}../`]) assert.equal(await status(url), 404, url);
+    for (const host of ['example.com', `example.com:${port}`, '127.0.0.1']) assert.equal(await status(address, { headers: { host } }), 404, host);
+    assert.equal(await status(address, { method: 'POST' }), 404);
+  });
+
+  test('an edited assertion is judged again in the page', async () => {
+    const page = await browser.newPage();
+    const errors = [];
+    page.on('pageerror', (error) => errors.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    await page.goto(address);
+    const part = page.locator('.test');
+    await part.and(page.locator('.is-fail')).waitFor();
+    writeFileSync(join(directory, 'kindlm.yaml'), spec('hello'));
+    await part.and(page.locator('.is-pass')).waitFor();
+    assert.equal(await part.getAttribute('open'), '', 'what was open stays open');
+    writeFileSync(join(directory, 'kindlm.yaml'), spec('hello').replace('echo hello', 'echo hello there'));
+    await part.and(page.locator('.is-unknown')).waitFor();
+    speclens(directory, 'run');
+    await part.and(page.locator('.is-pass')).waitFor();
+    assert.deepEqual(errors, []);
+    await page.evaluate(axe);
+    assert.deepEqual((await page.evaluate(() => axe.run())).violations, []);
+    view.stdin.end();
+    await page.getByText('speclens view has ended').waitFor();
+    assert.equal(view.exitCode, 0);
+    await page.close();
+  });
 });
 
 test('a thousand attempts take little more than ten times as long as a hundred', async (t) => {

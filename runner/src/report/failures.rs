@@ -13,7 +13,7 @@ use speclens_schema::{
     words::plural,
 };
 
-use super::{SuiteReport, timeline::word};
+use super::{SuiteReport, status::word};
 use crate::event::{Absence, AbsenceKind, CaseResult, RunResult, SuiteResult, share};
 
 const MAX_VARIANTS: usize = 3;

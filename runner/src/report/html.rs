@@ -16,7 +16,7 @@ use super::{
     ResultCounts, SuiteReport,
     failures::{Failure, failures},
     human::{dollars, duration_ms},
-    timeline::word,
+    status::{self, word},
 };
 use crate::event::{CaseResult, Origin, RunResult};
 use attempt::{Room, note};
@@ -27,11 +27,12 @@ use writer::{Html, page};
 /// Tests and attempts that did not pass are open, as long as there are not more.
 const MAX_OPEN: usize = 20;
 
-/// Returns the page of a run. `failures`: files that could not be read; `now`: the time, RFC 3339.
-pub fn run(reports: &[SuiteReport], failures: &[String], now: &str) -> String {
+/// Returns the page of a run. `failures`: files that could not be read; `now`: the time, RFC 3339; `version`: the number of
+/// a page that is served, and followed by others.
+pub fn run(reports: &[SuiteReport], failures: &[String], now: &str, version: Option<u64>) -> String {
     let counts = ResultCounts::of(reports);
     let title = title(reports);
-    page(&format!("{}: {title}", verdict(reports, failures)), |html| {
+    page(&format!("{}: {title}", verdict(reports, failures)), version, |html| {
         html.element("header", &[], |html| {
             html.leaf("h1", &[], &title);
             summary(html, reports, failures, counts, now);
@@ -39,9 +40,8 @@ pub fn run(reports: &[SuiteReport], failures: &[String], now: &str) -> String {
         html.element("nav", &[("aria-label", "Suites")], |html| contents(html, reports));
         html.element("main", &[("id", "results"), ("tabindex", "-1")], |html| {
             let counted = by_status(counts).into_iter().filter(|(_, count)| *count > 0);
-            let states: Vec<(Status, String)> = counted
-                .map(|(status, count)| (status, format!("{} {} {count}", super::timeline::mark(status), word(status))))
-                .collect();
+            let states: Vec<(Status, String)> =
+                counted.map(|(of, count)| (of, format!("{} {} {count}", status::mark(of), word(of)))).collect();
             filter(html, &states);
             let results = reports.iter().filter_map(|report| report.result.as_ref());
             let attempts = results.flat_map(|result| &result.cases).flat_map(|case| &case.runs);
@@ -71,7 +71,7 @@ fn summary(html: &mut Html, reports: &[SuiteReport], failures: &[String], counts
     let worst = reports.iter().map(SuiteReport::status).max().unwrap_or(Status::Skip);
     let worst = if failures.is_empty() { worst } else { Status::Error };
     html.element("p", &[("class", &format!("result {}", class(worst)))], |html| {
-        html.leaf("span", &[("class", "mark"), ("aria-hidden", "true")], &super::timeline::mark(worst).to_string());
+        html.leaf("span", &[("class", "mark"), ("aria-hidden", "true")], &status::mark(worst).to_string());
         html.leaf("strong", &[], verdict(reports, failures));
         html.push_text(&format!(" {}", plural(counts.cases, "test")));
         let counted = by_status(counts).into_iter().filter(|(_, count)| *count > 0);

@@ -1,11 +1,8 @@
 //! What happened in an attempt, in the order in which people read it. Transcripts render it as Markdown, pages as HTML.
 
-use speclens_schema::{
-    evidence::{
-        Answer, Capture, Ended, Evidence, Exchange, FileLog, LogAnswer, ModelReply, Ran, ResponseAnswer, ToolCall,
-        Trace, TraceAnswer, Turn, Usage,
-    },
-    verdict::Status,
+use speclens_schema::evidence::{
+    Answer, Capture, Ended, Evidence, Exchange, FileLog, LogAnswer, ModelReply, Ran, ResponseAnswer, ToolCall, Trace,
+    TraceAnswer, Turn, Usage,
 };
 
 use super::human::duration_ms;
@@ -161,27 +158,6 @@ pub fn ended_by(ended: Ended) -> &'static str {
         Ended::Satisfied => "was no longer observed once all assertions could be evaluated",
         Ended::TurnLimit => "ended at the turn limit",
         Ended::Deadline => "timed out",
-    }
-}
-
-pub fn mark(status: Status) -> char {
-    match status {
-        Status::Pass => '✓',
-        Status::Skip => '○',
-        Status::Warn => '⚠',
-        Status::Unknown => '?',
-        Status::Fail | Status::Error => '✗',
-    }
-}
-
-pub fn word(status: Status) -> &'static str {
-    match status {
-        Status::Skip => "skipped",
-        Status::Pass => "passed",
-        Status::Warn => "warning",
-        Status::Unknown => "unknown",
-        Status::Fail => "failed",
-        Status::Error => "error",
     }
 }
 

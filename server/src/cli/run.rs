@@ -381,7 +381,7 @@ fn write(
             ReportKind::Human => {
                 human::run(reports, if target.file.is_some() { output::PAGE_COLUMNS } else { output::columns() })
             }
-            ReportKind::Html => html::run(reports, failures, now),
+            ReportKind::Html => html::run(reports, failures, now, None),
             ReportKind::Json => json::render(reports, failures, content),
             ReportKind::Junit => junit::render(reports),
             ReportKind::Sarif => sarif::render(reports),

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, ops::Range};
 
 use serde_json::Value;
-use speclens_runner::{event::RunResult, report::timeline::mark};
+use speclens_runner::{event::RunResult, report::status::mark};
 use speclens_schema::{
     check::{json::number_text, score::object},
     document::{Document, NodeRef, Pointer},

@@ -6,7 +6,8 @@ use speclens_runner::{
     event::{RunResult, SuiteResult},
     report::{
         human::duration_ms,
-        timeline::{JudgeAnswers, mark, spent},
+        status::mark,
+        timeline::{JudgeAnswers, spent},
     },
 };
 use speclens_schema::{

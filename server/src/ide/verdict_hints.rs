@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::Range};
 
 use speclens_runner::{
     event::{RunResult, by_claim},
-    report::timeline::mark,
+    report::status::mark,
 };
 use speclens_schema::{
     document::Document,

@@ -125,7 +125,7 @@ impl View<'_> {
             }
             Entry::Gap(gap) => note(self.html, gap),
             Entry::Log(LogAnswer { path, lines, .. }) => {
-                self.heading("Log", &[path.clone()]);
+                self.heading("Log", std::slice::from_ref(path));
                 self.capture("log lines", lines);
             }
             Entry::Check(ran) => {

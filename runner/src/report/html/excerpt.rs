@@ -19,7 +19,8 @@ use crate::{
     report::{
         SourceText, SuiteReport,
         failures::{Detail, DetailKind, EvidenceReader, Failure, FailureKind, details, of_verdict},
-        timeline::{beginning, word},
+        status::word,
+        timeline::beginning,
     },
 };
 

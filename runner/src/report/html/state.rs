@@ -3,7 +3,7 @@
 use speclens_schema::verdict::Status;
 
 use super::writer::Html;
-use crate::report::timeline;
+use crate::report::status;
 
 /// Returns the class of the style sheet.
 pub fn class(status: Status) -> &'static str {
@@ -19,6 +19,6 @@ pub fn class(status: Status) -> &'static str {
 
 /// Writes the mark of a state for the eye, and its word for a screen reader.
 pub fn mark(html: &mut Html, status: Status) {
-    html.leaf("span", &[("class", "mark"), ("aria-hidden", "true")], &timeline::mark(status).to_string());
-    html.leaf("span", &[("class", "word")], timeline::word(status));
+    html.leaf("span", &[("class", "mark"), ("aria-hidden", "true")], &status::mark(status).to_string());
+    html.leaf("span", &[("class", "word")], status::word(status));
 }

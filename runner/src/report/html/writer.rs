@@ -7,6 +7,8 @@ use crate::report::plain;
 
 const STYLE: &str = include_str!("style.css");
 
+const SCRIPT: &str = include_str!("live.js");
+
 /// An attribute: its name, and its value. That of `href` is an id in the page.
 pub type Attribute<'a> = (&'static str, &'a str);
 
@@ -15,13 +17,16 @@ pub struct Html {
     text: String,
 }
 
-/// Returns a page that loads nothing. `title` names it in the browser.
-pub fn page(title: &str, content: impl FnOnce(&mut Html)) -> String {
+/// Returns a page that loads nothing. `title` names it in the browser. `version`: the number of a page that is served,
+/// which a script replaces by the next one.
+pub fn page(title: &str, version: Option<u64>, content: impl FnOnce(&mut Html)) -> String {
     let mut html = Html { text: "<!doctype html>\n".to_owned() };
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-        base64(&Sha256::digest(STYLE))
-    );
+    let hash = |text: &str| format!("'sha256-{}'", base64(&Sha256::digest(text)));
+    let script = match version {
+        Some(_) => format!("; script-src {}; connect-src 'self'", hash(SCRIPT)),
+        None => String::new(),
+    };
+    let policy = format!("default-src 'none'; style-src {}{script}; base-uri 'none'; form-action 'none'", hash(STYLE));
     html.element("html", &[("lang", "en")], |html| {
         html.element("head", &[], |html| {
             html.void("meta", &[("charset", "utf-8")]);
@@ -30,12 +35,20 @@ pub fn page(title: &str, content: impl FnOnce(&mut Html)) -> String {
             html.void("meta", &[("name", "color-scheme"), ("content", "light dark")]);
             html.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
             html.leaf("title", &[], title);
-            // The only text that is not escaped: a file of this program.
+            // The texts that are not escaped are files of this program.
             html.element("style", &[], |html| html.text.push_str(STYLE));
         });
         html.element("body", &[], |html| {
             html.leaf("a", &[("class", "skip"), ("href", "results")], "Skip to the results");
             content(html);
+            if let Some(version) = version {
+                let number = version.to_string();
+                let state = [("id", "live"), ("role", "status"), ("class", "when"), ("data-version", &*number)];
+                html.element("aside", &[("aria-label", "State of the page")], |html| {
+                    html.leaf("p", &state, "This page follows the files.");
+                });
+                html.element("script", &[], |html| html.text.push_str(SCRIPT));
+            }
         });
     });
     html.text.push('\n');

@@ -19,7 +19,7 @@ const MAX_OPEN: usize = 20;
 pub(super) fn page(names: [&str; 2], suites: &[SuiteDiff], summary: &[String]) -> String {
     let tests = || suites.iter().flat_map(|suite| &suite.tests);
     let title = format!("{} and {}", names[0], names[1]);
-    writer::page(&format!("Comparison of {title}"), |html| {
+    writer::page(&format!("Comparison of {title}"), None, |html| {
         html.element("header", &[], |html| {
             html.leaf("h1", &[], &format!("Comparison of {title}"));
             let is_same = !tests().any(|test| test.is_different);

@@ -4,7 +4,8 @@ use speclens_runner::{
     event::RunResult,
     report::{
         human::duration_ms,
-        timeline::{Entry, JudgeAnswers, Step, beginning, end_of, facts, mark, spent, streams, timeline},
+        status::mark,
+        timeline::{Entry, JudgeAnswers, Step, beginning, end_of, facts, spent, streams, timeline},
         waterfall::Waterfall,
     },
 };
