@@ -158,6 +158,7 @@ fn page_without_tests_says_so() {
 fn long_output_is_cut_with_the_size_of_the_rest() {
     let place = Place::with(&suite("seq 1 2000", "{output: {contains: ['2000']}}"));
     let page = page(&place, &[]);
+    assert!(page.contains("standard output (2000 lines)"), "{page}");
     assert!(page.contains("bytes left out here; `speclens recordings show` prints everything"), "{page}");
     assert!(page.contains("\n400\n") || page.contains("\n399\n400<"), "{page}");
     assert!(!page.contains("\n1999\n2000"));

@@ -7,7 +7,7 @@ mod overview;
 pub mod state;
 pub mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use speclens_schema::{suite::Case, verdict::Status, words::plural};
@@ -46,9 +46,9 @@ pub fn run(reports: &[SuiteReport], failures: &[String], now: &str, version: Opt
             let results = reports.iter().filter_map(|report| report.result.as_ref());
             let attempts = results.flat_map(|result| &result.cases).flat_map(|case| &case.runs);
             let room = Room::among(attempts.map(|run| run.status));
-            let mut open = MAX_OPEN;
+            let (mut open, mut settings) = (MAX_OPEN, BTreeSet::new());
             for (index, report) in reports.iter().enumerate() {
-                suite(html, report, Ids { suite: index }, room, &mut open);
+                suite(html, report, Ids { suite: index }, room, &mut open, &mut settings);
             }
         });
         html.leaf("footer", &[], "Made by speclens. Secrets that it knows are masked.");
@@ -131,12 +131,19 @@ pub fn filter(html: &mut Html, states: &[(Status, String)]) {
     });
 }
 
-fn suite(html: &mut Html, report: &SuiteReport, ids: Ids, room: Room, open: &mut usize) {
+fn suite<'r>(
+    html: &mut Html,
+    report: &'r SuiteReport,
+    ids: Ids,
+    room: Room,
+    open: &mut usize,
+    settings: &mut BTreeSet<&'r str>,
+) {
     let id = ids.heading();
     html.element("section", &[("class", "suite")], |html| {
         html.leaf("h2", &[("id", &id)], &report.title());
         html.element("p", &[("class", "path")], |html| html.leaf("code", &[], &report.source.path));
-        overview::write(html, report, ids);
+        overview::write(html, report, ids, settings);
         let Some(result) = &report.result else { return };
         let failures = failures(report, result);
         let mut of_cases: BTreeMap<*const Case, Vec<&Failure<'_>>> = BTreeMap::new();
@@ -232,7 +239,7 @@ fn attempt_of(html: &mut Html, report: &SuiteReport, run: &RunResult, is_only: b
         run.notes.iter().for_each(|text| note(html, &report.masked(text)));
         // The lines of the spec above have those of the only attempt.
         if !is_only {
-            excerpt::verdicts(html, report, run);
+            excerpt::verdicts(html, report, run, room);
         }
         match run.evidence.get() {
             Some(evidence) => attempt::write(html, &evidence, run.status, "h5", room),

@@ -45,7 +45,17 @@ impl Room {
     /// Divides a page among its attempts.
     pub fn among(attempts: impl Iterator<Item = Status>) -> Room {
         let shares: usize = attempts.map(Room::shares).sum();
-        Room { share: (PAGE_BYTES / shares.max(1)).clamp(2 * 1024, 128 * 1024) }
+        Room { share: (PAGE_BYTES / shares.max(1)).clamp(512, 128 * 1024) }
+    }
+
+    /// Returns the bytes of an attempt with this status.
+    fn of(self, status: Status) -> usize {
+        self.share * Room::shares(status)
+    }
+
+    /// Returns the bytes of each of its texts.
+    pub(super) fn of_text(self, status: Status) -> usize {
+        self.of(status) / 4
     }
 
     fn shares(status: Status) -> usize {
@@ -58,9 +68,8 @@ impl Room {
 
 /// Writes what happened in an attempt with this status. `level`: the element of its headings.
 pub fn write(html: &mut Html, evidence: &Evidence, status: Status, level: &'static str, room: Room) {
-    let bytes = room.share * Room::shares(status);
-    let end = html.size() + bytes;
-    let mut view = View { html, level, max_text: bytes / 4, end };
+    let end = html.size() + room.of(status);
+    let mut view = View { html, level, max_text: room.of_text(status), end };
     view.html.element("ul", &[("class", "facts")], |html| {
         facts(evidence).iter().for_each(|fact| html.leaf("li", &[], fact));
     });
@@ -228,7 +237,8 @@ impl View<'_> {
 
     fn text(&mut self, name: &str, text: &str, is_cut: bool) {
         let (shown, left_out) = self.beginning(text);
-        block(self.html, name, shown, left_out, is_cut);
+        let lines = text.lines().count();
+        block(self.html, &Block { name, shown, lines, left_out, is_cut });
     }
 
     fn beginning<'t>(&self, text: &'t str) -> (&'t str, usize) {
@@ -321,23 +331,34 @@ fn bar(html: &mut Html, part: &Range<f64>) {
     });
 }
 
+/// The beginning of a text.
+struct Block<'t> {
+    name: &'t str,
+    shown: &'t str,
+    /// The number of lines of the whole text.
+    lines: usize,
+    /// The number of bytes that are not shown.
+    left_out: usize,
+    /// Whether more was not recorded.
+    is_cut: bool,
+}
+
 /// Writes a text with its name. A long one is shown after a click.
-fn block(html: &mut Html, name: &str, text: &str, left_out: usize, is_cut: bool) {
-    let text = text.trim_end_matches(['\r', '\n']);
-    let lines = text.matches('\n').count() + 1;
+fn block(html: &mut Html, block: &Block<'_>) {
+    let text = block.shown.trim_end_matches(['\r', '\n']);
     let content = |html: &mut Html| {
         html.leaf("pre", &[], text);
-        ends(html, left_out, is_cut);
+        ends(html, block.left_out, block.is_cut);
     };
-    if lines <= OPEN_LINES && text.len() < 100 * OPEN_LINES {
+    if block.lines <= OPEN_LINES && text.len() < 100 * OPEN_LINES {
         html.element("div", &[("class", "output")], |html| {
-            html.leaf("p", &[("class", "name")], name);
+            html.leaf("p", &[("class", "name")], block.name);
             content(html);
         });
         return;
     }
     html.element("details", &[("class", "output")], |html| {
-        html.leaf("summary", &[("class", "name")], &format!("{name} ({})", plural(lines, "line")));
+        html.leaf("summary", &[("class", "name")], &format!("{} ({})", block.name, plural(block.lines, "line")));
         content(html);
     });
 }

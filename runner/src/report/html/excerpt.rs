@@ -10,7 +10,7 @@ use speclens_schema::{
 };
 
 use super::{
-    attempt::{OPEN_LINES, difference, note},
+    attempt::{OPEN_LINES, Room, difference, note},
     state::{class, mark},
     writer::Html,
 };
@@ -176,18 +176,19 @@ fn write_note(html: &mut Html, note: &Note) {
         if !note.message.is_empty() {
             html.leaf("p", &[("class", "message")], &note.message);
         }
-        write_details(html, &note.details);
+        write_details(html, &note.details, MAX_VALUE);
     });
 }
 
-fn write_details(html: &mut Html, details: &[Detail]) {
+/// Writes the facts behind a verdict. `max_bytes`: the size of each.
+fn write_details(html: &mut Html, details: &[Detail], max_bytes: usize) {
     let of = |kind: DetailKind| details.iter().find(|detail| detail.kind == kind).map(|detail| detail.text.as_str());
     if !details.is_empty() {
         html.element("dl", &[], |html| {
             for Detail { kind, text } in details {
                 html.leaf("dt", &[], kind.as_str());
                 html.element("dd", &[], |html| {
-                    let (shown, left_out) = beginning(text, MAX_LINES, MAX_VALUE);
+                    let (shown, left_out) = beginning(text, MAX_LINES, max_bytes);
                     match kind {
                         DetailKind::Expected | DetailKind::Actual => value(html, shown),
                         DetailKind::Note | DetailKind::Help | DetailKind::Reply => html.push_text(shown),
@@ -200,7 +201,7 @@ fn write_details(html: &mut Html, details: &[Detail]) {
         });
     }
     if let (Some(expected), Some(actual)) = (of(DetailKind::Expected), of(DetailKind::Actual)) {
-        difference(html, expected, actual);
+        difference(html, beginning(expected, MAX_LINES, max_bytes).0, beginning(actual, MAX_LINES, max_bytes).0);
     }
 }
 
@@ -217,7 +218,7 @@ fn value(html: &mut Html, text: &str) {
 }
 
 /// Writes the verdicts on one attempt.
-pub(super) fn verdicts(html: &mut Html, report: &SuiteReport, run: &RunResult) {
+pub(super) fn verdicts(html: &mut Html, report: &SuiteReport, run: &RunResult, room: Room) {
     if run.verdicts.is_empty() {
         return;
     }
@@ -228,10 +229,12 @@ pub(super) fn verdicts(html: &mut Html, report: &SuiteReport, run: &RunResult) {
             html.element("li", &[("class", class(status))], |html| {
                 mark(html, status);
                 html.leaf("span", &[("class", "label")], &report.masked(&verdict.label));
-                if !verdict.outcome.message().is_empty() {
-                    html.leaf("p", &[("class", "message")], &report.masked(verdict.outcome.message()));
+                let max_bytes = room.of_text(run.status).min(MAX_VALUE);
+                let message = report.masked(verdict.outcome.message());
+                if !message.is_empty() {
+                    html.leaf("p", &[("class", "message")], beginning(&message, MAX_LINES, max_bytes).0);
                 }
-                write_details(html, &of_verdict(report, verdict, None));
+                write_details(html, &of_verdict(report, verdict, None), max_bytes);
             });
         }
     });

@@ -1,6 +1,6 @@
 //! The summary of a suite: its problems, gates, costs, tests by model, what was skipped, and its history.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use speclens_schema::{gates::GateSource, judge, problem::Severity, verdict::Status, words::plural};
@@ -20,16 +20,16 @@ use crate::{
     },
 };
 
-/// Writes everything about a suite except its tests.
-pub(super) fn write(html: &mut Html, report: &SuiteReport, ids: Ids) {
+/// Writes everything about a suite except its tests. `settings`: the settings files whose problems another suite has.
+pub(super) fn write<'r>(html: &mut Html, report: &'r SuiteReport, ids: Ids, settings: &mut BTreeSet<&'r str>) {
     let Some(result) = &report.result else {
-        problems(html, report);
+        problems(html, report, settings);
         report.refusal().iter().for_each(|reason| note(html, reason));
         return;
     };
     let matrix = Matrix::of(result);
     figures(html, report, result, &matrix);
-    problems(html, report);
+    problems(html, report, settings);
     gates(html, report, result);
     if !result.cases.is_empty() {
         table(html, report, result, &matrix, ids);
@@ -38,9 +38,9 @@ pub(super) fn write(html: &mut Html, report: &SuiteReport, ids: Ids) {
     history(html, result);
 }
 
-fn problems(html: &mut Html, report: &SuiteReport) {
+fn problems<'r>(html: &mut Html, report: &'r SuiteReport, settings: &mut BTreeSet<&'r str>) {
     let is_shown = |severity: Severity| severity <= Severity::Warning;
-    let problems: Vec<_> = report.all_problems().filter(|(_, problem)| is_shown(problem.severity)).collect();
+    let problems: Vec<_> = report.new_problems(settings).filter(|(_, problem)| is_shown(problem.severity)).collect();
     if problems.is_empty() {
         return;
     }
