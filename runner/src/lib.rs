@@ -8,7 +8,7 @@
 //! [`run`] performs the cases of one suite and reports them as one stream of [`event`]s, which feeds every reporter,
 //! the language server and the progress bar. [`exec`] owns the processes. [`observe`] collects the facts that claims
 //! need. [`recording`] stores the evidence, so an edited claim is judged again without acting again. [`report`] turns
-//! results into text and touches nothing.
+//! results into text and touches nothing. [`live_page`] serves such a text to browsers on this machine.
 //!
 //! It never decides what a spec means (`speclens-schema` does), and never talks to users or editors (the `speclens`
 //! crate does).
