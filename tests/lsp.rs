@@ -32,6 +32,8 @@ mod loopback;
 mod matrix;
 #[path = "lsp/navigation.rs"]
 mod navigation;
+#[path = "lsp/new_suite.rs"]
+mod new_suite;
 #[path = "../schema/tests/common/numbers.rs"]
 mod numbers;
 #[expect(dead_code, reason = "each test program uses a part of it")]
