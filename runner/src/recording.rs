@@ -8,6 +8,7 @@
 mod content;
 pub mod merge;
 mod name;
+mod recent;
 mod store;
 mod tidy;
 
@@ -29,6 +30,7 @@ use speclens_schema::{evidence::Evidence, format::Dialect, mask::Secrets, suite:
 
 use content::{Composed, Form, TextRef, VERSION, compose, key_of, put_back};
 use name::{Index, Name};
+use recent::Recent;
 use store::{LOCK_TIMEOUT, Sharing, Store, lock};
 
 pub use content::{Machine, Recording};
@@ -47,6 +49,7 @@ pub struct Recordings {
     limit: u64,
     machine: fn() -> Option<Machine>,
     seen: Mutex<DirectoryListing>,
+    recent: Mutex<Recent>,
 }
 
 #[derive(Debug, Default)]
@@ -110,6 +113,7 @@ impl Recordings {
             limit,
             machine: || None,
             seen: Mutex::default(),
+            recent: Mutex::default(),
         };
         recordings.refresh();
         recordings
@@ -233,7 +237,10 @@ impl Recordings {
     }
 
     /// Reads a recording, ready to be judged. Values that have become secrets since it was written are masked as well.
-    pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Secrets) -> Result<Recording, Unusable> {
+    pub fn read(&self, path: &Path, dialect: Dialect, secrets: &Arc<Secrets>) -> Result<Recording, Unusable> {
+        if let Some(recording) = self.recent().get(path, dialect, secrets) {
+            return Ok(recording);
+        }
         let bytes = self.store.read(path, self.limit)?;
         let mut recording = Recording::parse(&bytes)?;
         // After a power failure, a file may have its new name without its new content.
@@ -255,7 +262,14 @@ impl Recordings {
         }
         dialect.mask(evidence, secrets);
         dialect.interpret(evidence);
+        let texts = texts.iter().map(|text| self.store.text_path(&text.sha256));
+        let files = std::iter::once(path.to_owned()).chain(texts).collect();
+        self.recent().keep(files, dialect, secrets, &recording);
         Ok(recording)
+    }
+
+    fn recent(&self) -> MutexGuard<'_, Recent> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Locks the directory. It waits for another process only once: a suspended one would delay every attempt.

@@ -83,7 +83,7 @@ fn files(directory: &TempDir) -> Vec<String> {
 
 fn text(recordings: &Recordings, found: &Lookup) -> Option<String> {
     let (Lookup::Fresh(file) | Lookup::Stale(file)) = found else { return None };
-    let recording = recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).ok()?;
+    let recording = recordings.read(&file.path, Dialect::KINDLM, &Arc::new(Secrets::none())).ok()?;
     assert!(recording.evidence.output.is_some(), "the protocol is read again");
     Some(recording.evidence.stdout()?.text.clone())
 }
@@ -234,7 +234,7 @@ fn unreadable_recording_is_not_used_and_says_why() {
     let recordings = open(&directory);
     write(&recordings, KEY, &label("a", 0), "text");
     let Lookup::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
-    let read = || recordings.read(&file.path, Dialect::KINDLM, &Secrets::none());
+    let read = || recordings.read(&file.path, Dialect::KINDLM, &Arc::new(Secrets::none()));
     let good = fs::read_to_string(&file.path).unwrap();
     assert!(read().is_ok());
     for (bad, reason) in [
@@ -264,7 +264,7 @@ fn an_output_that_is_too_long_is_cut_in_its_recording() {
     write(&recordings, KEY, &label("a", 0), &"\u{1}ä".repeat(LIMIT as usize));
     let Lookup::Fresh(file) = recordings.find(KEY, &label("a", 0)) else { panic!("it was written") };
     assert!(fs::metadata(&file.path).unwrap().len() <= LIMIT);
-    let recording = recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).unwrap();
+    let recording = recordings.read(&file.path, Dialect::KINDLM, &Arc::new(Secrets::none())).unwrap();
     assert!(recording.evidence.stdout().unwrap().cut);
     assert!(recording.notes[0].contains("limits.recording_mib"), "{:?}", recording.notes);
 }
@@ -361,7 +361,10 @@ mod on_unix {
         let moved = directory.path().join("elsewhere.json");
         fs::rename(&file.path, &moved).unwrap();
         symlink(&moved, &file.path).unwrap();
-        assert_eq!(recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).unwrap_err(), Unusable::Missing);
+        assert_eq!(
+            recordings.read(&file.path, Dialect::KINDLM, &Arc::new(Secrets::none())).unwrap_err(),
+            Unusable::Missing
+        );
     }
 }
 

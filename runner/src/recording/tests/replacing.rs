@@ -49,7 +49,7 @@ fn concurrent_reader_never_gets_recording_of_another_test() {
         });
         while !is_over.load(Ordering::Relaxed) {
             for case in CASES {
-                match recordings.read(&path(&recordings, case), Dialect::KINDLM, &Secrets::none()) {
+                match recordings.read(&path(&recordings, case), Dialect::KINDLM, &Arc::new(Secrets::none())) {
                     Ok(recording) => assert_eq!(recording.case, case),
                     Err(error) => assert_eq!(error, Unusable::Missing),
                 }
@@ -66,6 +66,6 @@ fn content_of_another_name_is_damaged() {
     write(&recordings, KEY, &label("b", 0), "of b");
     // The power failed after the file was renamed, and before its new content was written.
     fs::copy(path(&recordings, "b"), path(&recordings, "a")).unwrap();
-    let read = recordings.read(&path(&recordings, "a"), Dialect::KINDLM, &Secrets::none());
+    let read = recordings.read(&path(&recordings, "a"), Dialect::KINDLM, &Arc::new(Secrets::none()));
     assert_eq!(read, Err(Unusable::Damaged));
 }

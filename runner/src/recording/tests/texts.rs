@@ -17,7 +17,7 @@ fn fresh(recordings: &Recordings, name: &str) -> PathBuf {
 }
 
 fn read(recordings: &Recordings, name: &str) -> Result<String, Unusable> {
-    let recording = recordings.read(&fresh(recordings, name), Dialect::KINDLM, &Secrets::none())?;
+    let recording = recordings.read(&fresh(recordings, name), Dialect::KINDLM, &Arc::new(Secrets::none()))?;
     Ok(recording.evidence.stdout().unwrap().text.clone())
 }
 
@@ -86,7 +86,7 @@ fn text_that_is_missing_or_changed_is_said_and_the_next_attempt_mends_it() {
     // A newer attempt has replaced the recording while it was read.
     let path = fresh(&recordings, "a");
     fs::remove_file(&path).unwrap();
-    assert_eq!(recordings.read(&path, Dialect::KINDLM, &Secrets::none()).unwrap_err(), Unusable::Missing);
+    assert_eq!(recordings.read(&path, Dialect::KINDLM, &Arc::new(Secrets::none())).unwrap_err(), Unusable::Missing);
 }
 
 #[test]
@@ -106,12 +106,12 @@ fn limit_bounds_a_recording_with_its_texts() {
     let sizes = texts(&directory).iter().map(|path| fs::metadata(path).unwrap().len()).sum::<u64>();
     let whole = sizes + fs::metadata(&path).unwrap().len();
     assert!(whole <= LIMIT && whole > LIMIT - 1024, "{whole}");
-    let recording = recordings.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap();
+    let recording = recordings.read(&path, Dialect::CLI_BENCH, &Arc::new(Secrets::none())).unwrap();
     let evidence = &recording.evidence;
     assert!(!evidence.stdout().unwrap().cut && evidence.stderr().unwrap().cut);
     assert!(evidence.commands.as_ref().unwrap().commands[0].stderr.as_ref().unwrap().cut);
     let strict = Recordings::open(directory.path(), "kindlm.yaml", whole - 1);
-    let error = strict.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap_err();
+    let error = strict.read(&path, Dialect::CLI_BENCH, &Arc::new(Secrets::none())).unwrap_err();
     assert_eq!(error, Unusable::TooLarge(whole));
     // There, its references are not known.
     make_old(&directory);
@@ -130,7 +130,7 @@ fn many_small_captures_are_cut_to_the_limit() {
     recordings.write(&label("a", 0), "a", &mut recorded).unwrap();
     let path = fresh(&recordings, "a");
     assert!(fs::metadata(&path).unwrap().len() <= LIMIT);
-    let recording = recordings.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap();
+    let recording = recordings.read(&path, Dialect::CLI_BENCH, &Arc::new(Secrets::none())).unwrap();
     assert!(recording.notes[0].contains("limits.recording_mib"), "{:?}", recording.notes);
 }
 
@@ -250,7 +250,7 @@ fn bytes_of_turns(output: impl Fn(usize) -> String) -> u64 {
     recordings.write(&label, "agent", &mut whole).unwrap();
     assert_eq!(*whole.evidence, evidence, "who recorded it still has it");
     let path = fresh(&recordings, "agent");
-    let read = recordings.read(&path, Dialect::CLI_BENCH, &Secrets::none()).unwrap();
+    let read = recordings.read(&path, Dialect::CLI_BENCH, &Arc::new(Secrets::none())).unwrap();
     assert_eq!(*read.evidence, evidence);
     let sizes = texts(&directory).into_iter().chain([path]).map(|path| fs::metadata(path).unwrap().len());
     sizes.sum()
@@ -263,4 +263,26 @@ fn output_that_an_agent_reads_in_each_turn_is_stored_once() {
     assert!((20 * OUTPUT as u64..21 * OUTPUT as u64).contains(&different), "each output once: {different}");
     let equal = bytes_of_turns(|_| "x".repeat(OUTPUT));
     assert!(equal < 2 * OUTPUT as u64, "{equal}");
+}
+
+#[test]
+fn recording_that_was_read_is_read_again_only_if_a_file_of_it_has_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    let recordings = open(&directory);
+    write(&recordings, KEY, &label("a", 0), &"long line\n".repeat(LARGE / 10));
+    let (path, secrets) = (fresh(&recordings, "a"), Arc::new(Secrets::none()));
+    let read = || recordings.read(&path, Dialect::KINDLM, &secrets);
+    let first = read().unwrap();
+    assert!(Arc::ptr_eq(&first.evidence, &read().unwrap().evidence), "kept");
+    let others = Arc::new(Secrets::new([("API_KEY", "long line")], &[], &[]));
+    let masked = recordings.read(&path, Dialect::KINDLM, &others).unwrap();
+    assert_ne!(masked.evidence, first.evidence, "with other secrets");
+    assert_eq!(read().unwrap().evidence, first.evidence);
+    let text = texts(&directory).remove(0);
+    fs::write(&text, "damaged").unwrap();
+    assert_eq!(read().unwrap_err(), Unusable::TextChanged);
+    fs::remove_file(&text).unwrap();
+    assert_eq!(read().unwrap_err(), Unusable::TextMissing);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(read().unwrap_err(), Unusable::Missing);
 }

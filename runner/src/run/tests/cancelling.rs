@@ -74,7 +74,8 @@ async fn runs_cancelled_after_any_event_record_what_had_ended_and_nothing_else()
             match recordings.find(&key, &label) {
                 Lookup::Fresh(file) => {
                     assert_eq!((run.status, run.origin), (Status::Pass, Origin::Recorded), "round {round}: {run:?}");
-                    let recording = recordings.read(&file.path, Dialect::KINDLM, &Secrets::none()).unwrap();
+                    let recording =
+                        recordings.read(&file.path, Dialect::KINDLM, &std::sync::Arc::new(Secrets::none())).unwrap();
                     assert_eq!(recording.case, label.case);
                     kept += 1;
                 }
