@@ -25,6 +25,12 @@ pub struct SeenValue {
 /// Maximum number of values of a field.
 const MAX_VALUES: usize = 50;
 
+/// Maximum number of lines that are taken from the beginning of a text, and from its end.
+const MAX_LINES: usize = 500;
+
+/// Maximum size in bytes of texts that are searched for what they have in common.
+const MAX_COMMON_BYTES: usize = 64 * 1024;
+
 /// Maximum number of characters of a text.
 const MAX_CHARACTERS: usize = 200;
 
@@ -102,7 +108,8 @@ fn with_fragment(mut found: Vec<SeenValue>, attempts: &[Arc<Evidence>]) -> Vec<S
     let outputs: Vec<String> = attempts.iter().map(|evidence| output(evidence)).collect();
     let texts: Vec<&str> = outputs.iter().map(String::as_str).collect();
     let is_everywhere = found.first().is_none_or(|first| first.attempts == attempts.len());
-    if let Some(fragment) = shared_fragment(&texts).filter(|_| !is_everywhere) {
+    let is_sought = !is_everywhere && texts.iter().all(|text| text.len() <= MAX_COMMON_BYTES);
+    if let Some(fragment) = is_sought.then(|| shared_fragment(&texts)).flatten() {
         found.insert(0, SeenValue { value: fragment.into(), attempts: attempts.len() });
     }
     found
@@ -126,8 +133,12 @@ fn of_capture(capture: &Capture) -> Vec<String> {
     lines(&capture.hidden_text())
 }
 
+/// Returns the lines of a text; of a long one, those at its beginning and at its end.
 fn lines(text: &str) -> Vec<String> {
-    text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+    let all: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let (first, rest) = all.split_at(all.len().min(MAX_LINES));
+    let last = &rest[rest.len().saturating_sub(MAX_LINES)..];
+    first.iter().chain(last).map(|line| (*line).to_owned()).collect()
 }
 
 fn tools(evidence: &Evidence) -> Vec<String> {
@@ -383,6 +394,17 @@ mod tests {
     #[test]
     fn kinds_of_evidence_that_fields_declare_exist() {
         SpecFile::ALL.iter().for_each(|file| check_declared(file.schema()));
+    }
+
+    #[test]
+    fn lines_of_a_long_text_are_those_at_its_beginning_and_at_its_end() {
+        let text = |count: usize| (0..count).map(|number| format!("  line {number}\n\n")).collect::<String>();
+        assert_eq!(lines(&text(3)), ["line 0", "line 1", "line 2"]);
+        assert_eq!(lines(&text(2 * MAX_LINES)).len(), 2 * MAX_LINES);
+        let long = lines(&text(5 * MAX_LINES));
+        assert_eq!((long.len(), &*long[MAX_LINES - 1]), (2 * MAX_LINES, "line 499"));
+        assert_eq!((&*long[MAX_LINES], &*long[2 * MAX_LINES - 1]), ("line 2000", "line 2499"));
+        assert_eq!(lines(""), [""; 0]);
     }
 
     #[test]
