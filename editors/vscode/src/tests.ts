@@ -336,8 +336,14 @@ function settle(run: vscode.TestRun, item: vscode.TestItem, { state, durationMs,
 
 function messageOf({ message, range, expected, actual }: Message, item: vscode.TestItem): vscode.TestMessage {
   const shown = typeof expected === 'string' && typeof actual === 'string' ? vscode.TestMessage.diff(message, expected, actual) : new vscode.TestMessage(message);
-  if (item.uri) shown.location = new vscode.Location(item.uri, rangeOf(range));
+  // A message with a location is also drawn behind the line, over the hint with the result.
+  if (item.uri && !hintsShowResults()) shown.location = new vscode.Location(item.uri, rangeOf(range));
   return shown;
+}
+
+function hintsShowResults(): boolean {
+  const settings = vscode.workspace.getConfiguration('speclens.inlayHints');
+  return settings.get('enable', true) && settings.get<string>('verdicts', 'all') !== 'off';
 }
 
 function isSettled(state: State): boolean {
@@ -361,5 +367,5 @@ function idOf(uri: string, name: string): string {
 }
 
 function nameOf(id: string): string {
-  return id.split('\n')[1] ?? '';
+  return id.slice(id.indexOf('\n') + 1);
 }
