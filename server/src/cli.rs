@@ -3,6 +3,7 @@
 mod audit;
 mod baseline;
 mod check;
+mod completions;
 mod coverage;
 mod diff;
 mod discover;
@@ -29,7 +30,7 @@ mod write;
 
 use std::{io, process::ExitCode};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 #[cfg(unix)]
 use speclens_runner::exec::program::shell;
 use tracing_subscriber::{
@@ -97,6 +98,8 @@ enum Command {
     Init(init::Args),
     /// Allow editors to run the suites in a directory
     Trust(trust::Args),
+    /// Print the script that completes the words of the command line in a shell
+    Completions(completions::Args),
     /// Start the language server on standard input and output, for editors
     Lsp,
 }
@@ -132,6 +135,11 @@ pub fn main() -> ExitCode {
 fn close_environment() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+/// Returns the definition of the command line, from which completions and manual pages are made.
+pub fn command_line() -> clap::Command {
+    Cli::command()
 }
 
 /// Returns the subcommand. Editors wait for the server to start, and describing all options to the parser takes longer than
@@ -172,6 +180,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Schema(args) => schema::perform(&args),
         Command::Init(args) => init::perform(&args),
         Command::Trust(args) => trust::perform(&args),
+        Command::Completions(args) => completions::perform(&args),
         Command::Lsp => crate::lsp::serve().map(|end| match end {
             End::Client => PASSED,
             End::Signal => INTERRUPTED,
@@ -220,8 +229,6 @@ fn logged(level: LevelFilter) -> Targets {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     #[test]
     fn answers_of_models_reach_no_log() {
         let logged = super::logged(super::LevelFilter::TRACE);
@@ -231,6 +238,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
-        super::Cli::command().debug_assert();
+        super::command_line().debug_assert();
     }
 }

@@ -28,4 +28,4 @@ mod threads;
 mod trust;
 mod workspace;
 
-pub use cli::main;
+pub use cli::{command_line, main};

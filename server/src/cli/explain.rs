@@ -39,7 +39,8 @@ enum Format {
     Json,
 }
 
-const TOPICS: [(&str, &str); 16] = [
+const TOPICS: [(&str, &str); 17] = [
+    ("install", include_str!("../../manual/install.md")),
     ("files", include_str!("../../manual/files.md")),
     ("commands", include_str!("../../manual/commands.md")),
     ("agents", include_str!("../../manual/agents.md")),
