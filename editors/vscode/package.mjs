@@ -13,7 +13,8 @@ const target = `${process.platform}-${process.arch}`; // the same words as vsce'
 const exe = process.platform === 'win32' ? 'speclens.exe' : 'speclens';
 
 function run(program, args, cwd = here) {
-  execFileSync(program, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+  const shell = program === 'npm' && process.platform === 'win32'; // where npm is a script
+  execFileSync(program, args, { cwd, shell, stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
 function build() {
