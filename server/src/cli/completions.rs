@@ -13,6 +13,7 @@ pub(super) struct Args {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
+#[expect(clippy::enum_variant_names, reason = "PowerShell is the name of a shell")]
 enum Shell {
     Bash,
     Zsh,
