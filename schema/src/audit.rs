@@ -15,7 +15,6 @@ use crate::{
     problem::{Code, Fix, Problem},
     suite::Case,
     verdict::Status,
-    write::Remedy,
 };
 
 pub use faults::{Fault, Harm, Operator, faults};
@@ -96,14 +95,14 @@ pub fn passes_on(case: &Case, evidence: &Evidence, secrets: &Secrets) -> bool {
 }
 
 impl Fault {
-    /// Returns the report that no claim notices the fault, at a place, with an assertion that would.
-    pub fn problem(&self, at: Pointer, range: Range<usize>, remedy: Option<&Remedy>) -> Problem {
+    /// Returns the report that no claim notices the fault, at a place, with the fix that adds a claim which would.
+    pub fn problem(&self, at: Pointer, range: Range<usize>, fix: Option<Fix>) -> Problem {
         let words = MessageParts::new(format!("no assertion notices if {}", self.sentence()));
         let words = match self.harm {
             Harm::SideEffect => words.note("it changes what was done, not only what was said"),
             Harm::Other => words,
         };
-        let words = words.fix_with_help(remedy.map(|remedy| Fix::suggestion(&*remedy.title, remedy.edits.clone())));
+        let words = words.fix_with_help(fix);
         Finding::stated(Code::Unchecked, words, at, range).problem()
     }
 }

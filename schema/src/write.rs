@@ -14,7 +14,7 @@ use crate::{
     format::Dialect,
     judge::{self, Judged},
     mask::{MASK_CHARACTER, Secrets, texts_of},
-    problem::{Edit, Problem, Severity},
+    problem::{Edit, Fix, Problem, Severity},
     quoting::{scalar, show},
     suite::Case,
     verdict::Status,
@@ -73,6 +73,12 @@ pub struct Remedy {
     pub edits: Vec<Edit>,
     /// The faults, by their indices in the audit of the first attempt.
     pub notices: Vec<usize>,
+}
+
+impl Remedy {
+    pub fn fix(&self) -> Fix {
+        Fix::suggestion(&*self.title, self.edits.clone())
+    }
 }
 
 /// Writes assertions into the test of a case, whose attempts passed. The error says why there are none.

@@ -180,7 +180,7 @@ fn perform(command: Command) -> anyhow::Result<u8> {
         Command::Schema(args) => schema::perform(&args),
         Command::Init(args) => init::perform(&args),
         Command::Trust(args) => trust::perform(&args),
-        Command::Completions(args) => completions::perform(&args),
+        Command::Completions(args) => completions::perform(&args, command_line()),
         Command::Lsp => crate::lsp::serve().map(|end| match end {
             End::Client => PASSED,
             End::Signal => INTERRUPTED,

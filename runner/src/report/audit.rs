@@ -96,7 +96,7 @@ impl AuditReport {
             let range = source.range_of(&at);
             let problems = test
                 .indexed_survivors()
-                .map(|(index, tried)| tried.fault.problem(at.clone(), range.clone(), test.remedy(index)));
+                .map(|(index, tried)| tried.fault.problem(at.clone(), range.clone(), test.remedy(index).map(Remedy::fix)));
             match &case.file {
                 None => report.problems.extend(problems),
                 Some(_) => report.parts.push(FileReport { problems: problems.collect(), source }),

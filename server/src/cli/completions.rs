@@ -22,8 +22,9 @@ enum Shell {
     PowerShell,
 }
 
-pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
-    output::print(&script(args.shell, &mut super::command_line()))?;
+/// Prints the script for the definition of the command line.
+pub(super) fn perform(args: &Args, mut command: Command) -> anyhow::Result<u8> {
+    output::print(&script(args.shell, &mut command))?;
     Ok(PASSED)
 }
 

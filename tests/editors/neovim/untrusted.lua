@@ -9,6 +9,18 @@ end
 function scenario.tests(T)
   local test, wait, is = T.test, T.wait, T.is
 
+  local function health()
+    T.client()
+    vim.cmd.checkhealth('speclens')
+    local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')
+    vim.cmd.bdelete()
+    return text
+  end
+
+  test(':checkhealth says that the folder is not trusted', function()
+    assert(health():find('refund-desk is not trusted: the first run asks', 1, true), health())
+  end)
+
   test('a refused run does not run', function()
     T.replace('echo hello', 'echo hello; echo yes >> ran.txt')
     T.answer = 'Cancel'
@@ -31,6 +43,10 @@ function scenario.tests(T)
     T.run_lens('name: greets', '▶ Run')
     T.state('greets', '✓ passed')
     is(2, #T.questions)
+  end)
+
+  test(':checkhealth names the trusted folder', function()
+    assert(health():find('refund-desk is trusted: tests may run', 1, true), health())
   end)
 end
 

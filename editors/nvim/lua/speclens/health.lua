@@ -26,6 +26,16 @@ local function check_program(cmd)
   end
 end
 
+--- The trusted folder that contains a folder, if there is one.
+local function trusted_by(program, folder)
+  local ok, answer = pcall(function()
+    return vim.system({ program, 'trust', '--list' }, { text = true }):wait(10000)
+  end)
+  return vim.iter(ok and vim.split(answer.stdout or '', '\n', { trimempty = true }) or {}):find(function(trusted)
+    return folder == trusted or vim.startswith(folder, trusted .. '/')
+  end)
+end
+
 local function check_client(client)
   local bufs = vim.tbl_map(function(buf)
     return vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ':~:.')
@@ -33,8 +43,14 @@ local function check_client(client)
   vim.health.ok(('server running in %s, for %s'):format(client.config.root_dir or '?', table.concat(bufs, ', ')))
   if vim.tbl_get(client.config, 'init_options', 'trusted') then
     vim.health.ok('trusted by configuration: tests may run')
+    return
+  end
+  local root = client.config.root_dir and vim.uv.fs_realpath(client.config.root_dir)
+  local by = root and trusted_by(client.config.cmd[1], root)
+  if by then
+    vim.health.ok(('%s is trusted: tests may run'):format(by))
   else
-    vim.health.info('not trusted by configuration: the first run asks, unless you trusted the folder with `:Speclens trust` or `speclens trust`')
+    vim.health.info(('%s is not trusted: the first run asks; `:Speclens trust` trusts it'):format(root or 'the folder'))
   end
 end
 
