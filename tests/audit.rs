@@ -303,3 +303,18 @@ fn survivors_come_with_an_assertion_that_notices_them() {
         assert_eq!(helped.len(), fixed.len());
     }
 }
+
+#[test]
+fn files_of_version_control_are_no_faults() {
+    let place = Place::empty();
+    place.write(
+        "cli-bench.yaml",
+        "cli: sh\nproviders: [scripted/one]\ntasks:\n- {id: a, intent: Do it., assert: [{file_exists: a.txt}]}\n",
+    );
+    let run = "mkdir .git sub; echo x | tee .git/x sub/y a.txt";
+    place.write("one.script.yaml", format!("default:\n- run: {run}\n- say: Done.\n"));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    let (_, faults) = audited(&place, &[]);
+    let of_file = |path: &str| faults.keys().filter(|fault| fault.contains(&format!("the file `{path}`"))).count();
+    assert_eq!([of_file("a.txt"), of_file("sub/y"), of_file(".git/x")], [2, 2, 0], "{faults:?}");
+}

@@ -192,7 +192,8 @@ test('the extension contains the program', () => {
   contains(listed(vsix), [
     '[Content_Types].xml',
     'extension.vsixmanifest',
-    ...['LICENSE.txt', NOTICES, 'bin/speclens', 'changelog.md', 'dist/extension.js', 'package.json', 'readme.md'].map((file) => `extension/${file}`),
+    ...['LICENSE.txt', NOTICES, 'bin/speclens', 'changelog.md', 'dist/extension.js', 'icon.png', 'package.json', 'readme.md'].map((file) => `extension/${file}`),
+    ...['edit', 'new', 'run', 'type'].map((step) => `extension/walkthrough/${step}.md`),
   ]);
   const root = folder('vsix');
   run('python3', ['-m', 'zipfile', '-e', vsix, root]);

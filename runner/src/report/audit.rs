@@ -94,9 +94,9 @@ impl AuditReport {
             let source = self.report.source_of(&case).into_owned();
             let at = case.at.key(report.dialect.name_key());
             let range = source.range_of(&at);
-            let problems = test
-                .indexed_survivors()
-                .map(|(index, tried)| tried.fault.problem(at.clone(), range.clone(), test.remedy(index).map(Remedy::fix)));
+            let problems = test.indexed_survivors().map(|(index, tried)| {
+                tried.fault.problem(at.clone(), range.clone(), test.remedy(index).map(Remedy::fix))
+            });
             match &case.file {
                 None => report.problems.extend(problems),
                 Some(_) => report.parts.push(FileReport { problems: problems.collect(), source }),

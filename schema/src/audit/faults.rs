@@ -313,7 +313,7 @@ impl Made<'_> {
             | Answer::Question(_)
             | Answer::Nothing(_) => Vec::new(),
         });
-        let mut paths: Vec<String> = changed.chain(observed).collect();
+        let mut paths: Vec<String> = changed.chain(observed).filter(|path| !is_of_version_control(path)).collect();
         paths.sort();
         paths.dedup();
         for path in paths {
@@ -564,6 +564,11 @@ fn other_type(value: &Value) -> Value {
 fn path_of(need: &Need) -> Option<&str> {
     let Need::Path { path, .. } = need else { return None };
     Some(path)
+}
+
+/// Whether a file belongs to a version control system: a command changes many of them, and no test is about one.
+fn is_of_version_control(path: &str) -> bool {
+    path.split('/').any(|part| matches!(part, ".git" | ".hg" | ".jj" | ".svn"))
 }
 
 fn remove_file(evidence: &mut Evidence, path: &str) -> Option<()> {

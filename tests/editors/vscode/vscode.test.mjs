@@ -190,6 +190,7 @@ test('a person accepts what a run found, and has assertions written from it', as
     await window.lens('name: finds the order', '✗ 1 assertion failed');
     await window.cursorAfter('order_id: "543');
     await window.quickFix('Accept what the run found: `"12345"`');
+    await window.page.waitForSelector('.monaco-editor .view-line:has-text(\'"12345"\')');
     await window.save(/order_id: "12345"\n/);
     await window.lens('name: finds the order', '✓ passed');
 
@@ -197,6 +198,7 @@ test('a person accepts what a run found, and has assertions written from it', as
     await window.lens('name: finds the order', /audit: \d+ of \d+ faults noticed/);
     await window.cursorAfter('name: finds the o');
     await window.quickFix('Write assertions for `finds the order`');
+    await window.page.waitForSelector('.monaco-editor .view-line:has-text("trajectory:")');
     await window.save(/finds the order\n(.*\n)*      trajectory:/);
     await window.lens('name: finds the order', '✓ passed');
   });
