@@ -299,7 +299,7 @@ export class Tests implements vscode.Disposable {
       const uri = this.fileOf(item);
       const test = uri && this.files.get(uri)?.tests.find(({ name }) => idOf(uri, name) === item.id);
       if (!uri || !test) {
-        // An attempt stands for its test.
+        // A chosen attempt means its test.
         if (uri && item.parent && item.id.startsWith(`${item.parent.id}\n`) && item.id !== uri) return add(item.parent);
         for (const [, child] of item.children) add(child);
         return;

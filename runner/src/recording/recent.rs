@@ -10,7 +10,7 @@ use std::{
 
 use speclens_schema::{format::Dialect, mask::Secrets};
 
-use super::content::Recording;
+use super::{SETTLED, content::Recording};
 
 /// Maximum size of the kept recordings in bytes, as they are on the disk.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -67,6 +67,11 @@ impl Recent {
     ) {
         let signed = files.into_iter().map(|path| Signature::of(&path).map(|signature| (path, signature)));
         let Some(files) = signed.collect::<Option<Vec<_>>>() else { return };
+        // A file that was written just now may be written again at the same time, as far as its signature shows.
+        let is_settled = |signature: &Signature| signature.modified.elapsed().is_ok_and(|age| age > SETTLED);
+        if !files.iter().all(|(_, signature)| is_settled(signature)) {
+            return;
+        }
         self.kept.retain(|kept| kept.files[0].0 != files[0].0);
         self.kept.push_back(Kept { files, dialect, secrets: Arc::clone(secrets), recording: recording.clone() });
         while self.bytes() > MAX_BYTES {

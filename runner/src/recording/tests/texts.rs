@@ -272,13 +272,18 @@ fn recording_that_was_read_is_read_again_only_if_a_file_of_it_has_changed() {
     write(&recordings, KEY, &label("a", 0), &"long line\n".repeat(LARGE / 10));
     let (path, secrets) = (fresh(&recordings, "a"), Arc::new(Secrets::none()));
     let read = || recordings.read(&path, Dialect::KINDLM, &secrets);
+    let text = texts(&directory).remove(0);
+    let first = read().unwrap();
+    assert!(!Arc::ptr_eq(&first.evidence, &read().unwrap().evidence), "it was written just now");
+    for path in [&path, &text] {
+        File::options().write(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    }
     let first = read().unwrap();
     assert!(Arc::ptr_eq(&first.evidence, &read().unwrap().evidence), "kept");
     let others = Arc::new(Secrets::new([("API_KEY", "long line")], &[], &[]));
     let masked = recordings.read(&path, Dialect::KINDLM, &others).unwrap();
     assert_ne!(masked.evidence, first.evidence, "with other secrets");
     assert_eq!(read().unwrap().evidence, first.evidence);
-    let text = texts(&directory).remove(0);
     fs::write(&text, "damaged").unwrap();
     assert_eq!(read().unwrap_err(), Unusable::TextChanged);
     fs::remove_file(&text).unwrap();
