@@ -10,6 +10,7 @@
 //   node tests/bench.mjs --mb '' --runs outputs,turns     other figures of runs: `outputs` of 30 MB, `recordings` that are
 //                                                          judged again, `turns` of a model on this machine, `prompts`, `transcripts`
 //                                                          of 1 MB, `lens` from *Run* to the first command; `all` of them
+//   node tests/bench/recordings.mjs PROGRAM [BYTES]        hints and completion with 100 recordings of so many bytes
 //   node tests/bench.mjs --mb '' --against 500,5000       yaml-language-server with the same schema, on files of so many
 //                                                          tests (after `npm --prefix tests/editors ci`)
 //
