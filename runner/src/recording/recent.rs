@@ -5,15 +5,18 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use speclens_schema::{format::Dialect, mask::Secrets};
 
-use super::{SETTLED, content::Recording};
+use super::content::Recording;
 
 /// Maximum size of the kept recordings in bytes, as they are on the disk.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// A file that changed within this time may change again without another time: some file systems count in steps of two seconds.
+const SETTLED: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
 pub(super) struct Recent {
@@ -67,7 +70,6 @@ impl Recent {
     ) {
         let signed = files.into_iter().map(|path| Signature::of(&path).map(|signature| (path, signature)));
         let Some(files) = signed.collect::<Option<Vec<_>>>() else { return };
-        // A file that was written just now may be written again at the same time, as far as its signature shows.
         let is_settled = |signature: &Signature| signature.modified.elapsed().is_ok_and(|age| age > SETTLED);
         if !files.iter().all(|(_, signature)| is_settled(signature)) {
             return;
