@@ -73,6 +73,8 @@ mod test_items;
 mod texts;
 #[path = "lsp/trust.rs"]
 mod trust;
+#[path = "lsp/typing.rs"]
+mod typing;
 #[path = "lsp/unreadable_files.rs"]
 mod unreadable_files;
 #[path = "lsp/untitled.rs"]
@@ -335,13 +337,13 @@ fn what_is_sent_after_edits_is_what_is_sent_on_opening() {
         typed.replace("kindlm.yaml", &mut text, "tests:", "# é\ntests:", 2);
         typed.diagnostics("kindlm.yaml", |_| true);
         typed.replace("kindlm.yaml", &mut text, "echo a", "echo aa\n    tagz: []", 3);
-        let after = typed.diagnostics("kindlm.yaml", |_| true);
+        let after = typed.diagnostics_as_written("kindlm.yaml");
         let mut opened = Client::start(&[("kindlm.yaml", &text)]);
         opened.open("kindlm.yaml");
         opened.forget();
         opened.replace("kindlm.yaml", &mut text, "demo}", "demo }", 2);
         opened.replace("kindlm.yaml", &mut text, "demo }", "demo}", 3);
-        let fresh = opened.diagnostics("kindlm.yaml", |_| true);
+        let fresh = opened.diagnostics_as_written("kindlm.yaml");
         let place = |client: &Client, found: &[Value]| -> Vec<String> {
             found.iter().map(|one| one.to_string().replace(&client.uri(""), "")).collect()
         };

@@ -20,6 +20,7 @@ mod runs;
 mod server;
 mod test_items;
 mod transport;
+mod typing;
 mod world;
 
 use std::{fs::File, io, os::fd::AsFd as _, pin::pin, time::Duration};

@@ -268,6 +268,13 @@ impl Client {
         params["diagnostics"].as_array().unwrap().clone()
     }
 
+    /// Moves the cursor away from what was typed last. Returns the diagnostics of the text as written.
+    pub fn diagnostics_as_written(&mut self, name: &str) -> Vec<Value> {
+        self.diagnostics(name, |_| true);
+        self.ask_at("documentHighlight", name, json!({ "line": 1_000_000, "character": 0 }), json!({}));
+        self.diagnostics(name, |_| true)
+    }
+
     /// Waits for matching diagnostics of a document that was not the last one to be edited.
     pub fn diagnostics_of_any_version(&mut self, name: &str, fits: impl Fn(&[Value]) -> bool) -> Vec<Value> {
         let uri = self.uri(name);

@@ -186,7 +186,7 @@ fn what_a_target_left_is_judged_from_its_lens_until_the_next_run() {
         assert!(answer["result"]["run"].is_u64(), "{answer}");
         lenses_of_until(&mut client, CONTRACT, "it is judged", has("✓ passed, evaluated without a run"));
         client.replace(CONTRACT, &mut text, "[Hook]", "[Body]", 2);
-        let found = client.diagnostics(CONTRACT, |found| sources(found, "speclens run").concat().contains("Body"));
+        let found = client.diagnostics_as_written(CONTRACT);
         let failure = found.iter().find(|found| found["message"].as_str().unwrap().contains("Body")).unwrap();
         assert_eq!(failure["severity"], 1, "{failure}");
         let transcript = client.transcript(CONTRACT, "writes");

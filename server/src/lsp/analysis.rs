@@ -53,7 +53,9 @@ pub(super) fn of(snapshot: &Snapshot, workspace: &Workspace, problems: &Problems
     }
     let folders = snapshot.world.scopes.folders();
     let mut own = of_text(snapshot, problems);
-    own.extend(RunConverter::of(snapshot, &snapshot.uri, &folders).diagnostics(&run_problems));
+    let mut of_runs = RunConverter::of(snapshot, &snapshot.uri, &folders).diagnostics(&run_problems);
+    snapshot.typing.calm(&snapshot.document, snapshot.abilities.encoding, &mut of_runs);
+    own.extend(of_runs);
     let mut others = of_parts(snapshot, &parts);
     others.extend(of_settings(snapshot, workspace));
     let before = snapshot.latest.as_deref();

@@ -281,7 +281,9 @@ impl Backend {
         params: DocumentHighlightParams,
     ) -> Result<Option<Vec<DocumentHighlight>>> {
         let place = params.text_document_position_params;
-        let work = move |snapshot: &Snapshot| navigation::highlights(snapshot, place.position);
+        let (at, uri) = (place.position, place.text_document.uri.0.clone());
+        self.server.send(move |server| server.selected(uri, Range { start: at, end: at }));
+        let work = move |snapshot: &Snapshot| navigation::highlights(snapshot, at);
         self.with(&place.text_document.uri, work).await
     }
 
@@ -314,6 +316,8 @@ impl Backend {
 
     pub(super) async fn code_action(&self, params: CodeActionParams) -> Result<Option<Vec<CodeActionResponse>>> {
         let uri = params.text_document.uri.clone();
+        let (at, selection) = (uri.0.clone(), params.range);
+        self.server.send(move |server| server.selected(at, selection));
         // Problems depend on settings and neighboring files but not on the index, so there is no need to wait for it.
         self.when(When::AllPlaced, &uri, move |snapshot| actions::actions(snapshot, &params)).await
     }

@@ -34,6 +34,7 @@ pub(super) fn of_text(snapshot: &Snapshot, problems: &Problems) -> Vec<lsp::Diag
     let chosen = chosen(problems, snapshot.edited_at, |problem| (problem.severity, problem.range.clone()));
     let left_out = problems.len() - chosen.len();
     let mut diagnostics: Vec<_> = chosen.into_iter().map(|problem| converter.diagnostic(problem)).collect();
+    snapshot.typing.calm(&snapshot.document, snapshot.abilities.encoding, &mut diagnostics);
     diagnostics.extend(convert::left_out(left_out, convert::SOURCE, "speclens check"));
     diagnostics
 }

@@ -27,6 +27,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::{
     client::{Abilities, Display},
     convert,
+    typing::Typing,
 };
 use crate::{
     ide::{cross_file_names, latest::Latest},
@@ -64,6 +65,7 @@ pub(super) struct OpenDocument {
     pub text: Arc<Text>,
     /// The byte where the last edit ends.
     pub edited_at: usize,
+    pub typing: Typing,
     /// `None` if it is not known to be a spec file.
     pub spec: Option<Spec>,
 }
@@ -107,6 +109,7 @@ pub(super) struct Snapshot {
     pub version: i32,
     pub document: Document,
     pub edited_at: usize,
+    pub typing: Typing,
     pub place: DocumentPlace,
     pub analyzer: Analyzer,
     pub results: Arc<Results>,
@@ -230,6 +233,7 @@ impl World {
             version: open.version,
             document: open.text.document().clone(),
             edited_at: open.edited_at,
+            typing: open.typing.clone(),
             place: spec.place,
             analyzer: spec.analyzer,
             results: spec.results,

@@ -116,7 +116,7 @@ impl Server {
         }
     }
 
-    fn is_current(&self, uri: &str, about: (u64, i32)) -> bool {
+    pub(in crate::lsp) fn is_current(&self, uri: &str, about: (u64, i32)) -> bool {
         self.world.documents.get(uri).is_some_and(|open| (open.opening, open.version) == about)
     }
 

@@ -17,6 +17,7 @@ use super::{Server, attempt};
 use crate::{
     lsp::{
         convert,
+        typing::{self, Typing},
         world::{DocumentPlace, OpenDocument, Spec, Text},
     },
     results::{Results, SuiteId},
@@ -33,7 +34,14 @@ impl Server {
         self.in_turn(&uri.clone(), move |server| {
             server.next_number += 1;
             let rope = text.rope().clone();
-            let opened = OpenDocument { opening: server.next_number, version, text, edited_at: 0, spec: None };
+            let opened = OpenDocument {
+                opening: server.next_number,
+                version,
+                text,
+                edited_at: 0,
+                typing: Typing::default(),
+                spec: None,
+            };
             let before = server.world_mut().documents.insert(uri.clone(), Arc::new(opened));
             if let Some(path) = convert::path(&uri) {
                 server.world.buffers.set(&path, rope);
@@ -53,9 +61,10 @@ impl Server {
             let Some(open) = server.document_mut(&uri) else { return };
             let mut document = open.text.newest();
             for change in changes {
-                open.edited_at = apply(&mut document, encoding, change);
+                open.edited_at = apply(&mut document, encoding, change, &mut open.typing);
             }
             open.version = version;
+            let about = (open.opening, version);
             let rope = document.text().clone();
             let outdated = std::mem::replace(&mut open.text, Text::new(document));
             server.discard(outdated);
@@ -72,6 +81,35 @@ impl Server {
             match is_other && length <= MAX_BYTES_PLACED_WHILE_TYPING {
                 true => server.place(&uri),
                 false => server.analyze(&uri),
+            }
+            let handle = server.handle.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(typing::REST).await;
+                handle.send(move |server| {
+                    if server.is_current(&uri, about) {
+                        server.typed(&uri);
+                    }
+                });
+            });
+        });
+    }
+
+    /// What is typed in a document counts as written.
+    fn typed(&mut self, uri: &str) {
+        if let Some(open) = self.document_mut(uri).filter(|open| open.typing.is_going_on()) {
+            open.typing.end();
+            self.analyze(uri);
+            self.refresh_diagnostics();
+        }
+    }
+
+    /// A request tells where the cursor is.
+    pub(in crate::lsp) fn selected(&mut self, uri: String, selection: lsp::Range) {
+        self.in_turn(&uri.clone(), move |server| {
+            let encoding = server.world.abilities.encoding;
+            let open = server.world.documents.get(&uri);
+            if open.is_some_and(|open| open.typing.is_left_by(&open.text.newest(), encoding, selection)) {
+                server.typed(&uri);
             }
         });
     }
@@ -109,6 +147,7 @@ impl Server {
     pub(in crate::lsp) fn saved(&mut self, uri: String) {
         self.in_turn(&uri.clone(), move |server| {
             let file = server.world.documents.get(&uri).and_then(|open| Some(open.spec.as_ref()?.place.file));
+            server.typed(&uri);
             // Without file watching, other files may have changed in the meantime.
             if server.look_for_changed_files() || server.holds_settings(&uri) {
                 server.files_changed(None);
@@ -212,6 +251,7 @@ impl Server {
         let opening = self.next_number;
         let Some(open) = self.document_mut(uri) else { return };
         (open.opening, open.text, open.edited_at) = (opening, Text::new(document), 0);
+        open.typing.end();
         let before = open.spec.replace(Spec { place, analyzer, results, latest: None });
         self.analyze(uri);
         if before.is_some() {
@@ -304,17 +344,19 @@ impl Server {
 }
 
 /// Applies one change of the client. Returns the byte where it ends; 0 if it replaces the text.
-fn apply(document: &mut Document, encoding: Encoding, change: Change) -> usize {
+fn apply(document: &mut Document, encoding: Encoding, change: Change, typing: &mut Typing) -> usize {
     match change {
         Change::TextDocumentContentChangePartial(change) => {
             let start = convert::offset(document, encoding, change.range.start);
             let end = convert::offset(document, encoding, change.range.end).max(start);
             document.edit(start..end, &change.text);
+            typing.change(start..end, &change.text);
             start + change.text.len()
         }
         Change::TextDocumentContentChangeWholeDocument(change) => {
             let end = Lines::new(document.text(), encoding).offset(LineColumn { line: usize::MAX, column: 0 });
             document.edit(0..end, &change.text);
+            typing.end();
             0
         }
     }
