@@ -81,6 +81,8 @@ mod unreadable_files;
 mod untitled;
 #[path = "lsp/verdicts.rs"]
 mod verdicts;
+#[path = "lsp/workspace_check.rs"]
+mod workspace_check;
 #[path = "lsp/writing_with_completion.rs"]
 mod writing_with_completion;
 

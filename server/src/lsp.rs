@@ -21,6 +21,7 @@ mod server;
 mod test_items;
 mod transport;
 mod typing;
+mod workspace_check;
 mod world;
 
 use std::{fs::File, io, os::fd::AsFd as _, pin::pin, time::Duration};

@@ -151,7 +151,7 @@ fn preconditions_are_a_page_and_trigger_nothing() {
         let [settings, skill, _] = files(&gateway.url(), |text| text.to_owned());
         let mut client = start(&[settings, skill, (CONTRACT, contract)]);
         client.open(CONTRACT);
-        let lenses = ["▶ Run file", "▶ Run", "Preconditions", "Evaluate without a run"];
+        let lenses = ["▶ Run", "Preconditions", "Evaluate without a run"];
         let page = |client: &mut Client| {
             lenses_of_until(client, CONTRACT, "it is at rest", |titles| titles == lenses);
             let shown = client.press(CONTRACT, "Preconditions");

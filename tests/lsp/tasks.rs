@@ -69,7 +69,7 @@ pub(crate) fn hover_in(client: &mut Client, name: &str, text: &str, word: &str) 
 #[test]
 fn task_shows_each_model_and_one_diagnostic_for_each_assertion() {
     let (mut client, mut text) = start();
-    assert_eq!(lens_titles(&mut client, "cli-bench.yaml"), ["▶ Run file", "▶ Run", "Run with…", "Dry run"]);
+    assert_eq!(lens_titles(&mut client, "cli-bench.yaml"), ["▶ Run", "Run with…", "Dry run"]);
     execute(&mut client, "speclens.run", json!({}));
     let titles = titles_until(&mut client, |titles| titles.iter().any(|title| title.contains(" · ")));
     assert!(titles.contains(&"✓ 1/1 one · ✗ 0/1 two".to_owned()), "{titles:?}");

@@ -116,7 +116,7 @@ fn attempts_that_differ_are_shown_one_by_one() {
     let mut client = Client::start(&[("kindlm.yaml", suite)]);
     client.open("kindlm.yaml");
     run(&mut client, "one");
-    lenses_until(&mut client, "it ended", |titles| titles.iter().any(|title| title.contains("failed")));
+    lenses_until(&mut client, "it ended", |titles| titles.iter().any(|title| title == "✗ 2/3"));
     let found = hints(&mut client);
     let [(9, label)] = found.as_slice() else { panic!("{found:?}") };
     assert!(label.starts_with("✓✗✓ "), "{label}");

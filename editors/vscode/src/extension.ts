@@ -23,6 +23,11 @@ export function activate(context: vscode.ExtensionContext): void {
       await running.start();
       await newSuite();
     },
+    'speclens.checkAllFiles': async () => {
+      await running.start();
+      await ask('speclens.checkWorkspace');
+      await vscode.commands.executeCommand('workbench.actions.view.problems');
+    },
     'speclens.restartServer': () => running.restart(),
     'speclens.showLog': () => log.show(),
     'speclens.runActiveFile': () => onSpec((document) => ask('speclens.runFile', { uri: document.uri.toString() })),
@@ -76,6 +81,7 @@ async function ask(command: string, ...arguments_: unknown[]): Promise<void> {
 
 /** The palette and the editor's title bar show commands about tests only where such tests are. */
 function offerCommands(editor: vscode.TextEditor | undefined): void {
+  if (editor && isSpec(editor.document)) server?.showStatusFor(editor.document);
   void vscode.commands.executeCommand('setContext', 'speclens.tests', editor && testsIn(editor.document));
 }
 

@@ -57,6 +57,12 @@ export class Server implements vscode.Disposable, Link {
     return files.map((file) => ({ ...file, uri: vscode.Uri.parse(file.uri).toString() }));
   }
 
+  /** Shows the status for a spec whose name does not tell that it is one, such as a file of tasks. */
+  showStatusFor({ uri }: vscode.TextDocument): void {
+    const pattern = new vscode.RelativePattern(vscode.Uri.joinPath(uri, '..'), uri.path.slice(uri.path.lastIndexOf('/') + 1));
+    this.status.selector = [...named, uri.scheme === 'file' ? { scheme: 'file', language: 'yaml', pattern } : { scheme: uri.scheme, language: 'yaml' }];
+  }
+
   dispose(): void {
     this.view.dispose();
     this.status.dispose();

@@ -142,7 +142,10 @@ pub(crate) fn lenses<'a>(
             of_tests.push(Lens { range, title, command: LensCommand::ShowTranscript, test });
         }
     }
-    let mut lenses = of_file(document, context, &counts);
+    // The lenses of the only test say all of that.
+    let is_only_test =
+        tests.len() == 1 && counts.total() == 1 && items(document, context.looks.file) <= 1 && context.main.is_none();
+    let mut lenses = if is_only_test { Vec::new() } else { of_file(document, context, &counts) };
     lenses.extend(of_tests);
     lenses
 }
@@ -215,6 +218,10 @@ impl Counts {
         self.has_result |= counted.row().1;
     }
 
+    fn total(&self) -> usize {
+        self.counts.values().sum()
+    }
+
     fn add_without_result(&mut self, counted: Counted) {
         *self.counts.entry(counted).or_default() += 1;
     }
@@ -222,15 +229,11 @@ impl Counts {
 
 fn of_file(document: &Document, context: LensContext<'_>, Counts { counts, has_result }: &Counts) -> Vec<Lens> {
     let names_files = || context.looks.file.part().is_some();
-    if counts.is_empty() && !(names_files() && has_items(document, context.looks.file)) {
+    if counts.is_empty() && !(names_files() && items(document, context.looks.file) > 0) {
         return Vec::new();
     }
-    // Above the first entry, where it can always be seen.
-    let first = document.root().and_then(|root| {
-        let key = root.entries().next().map(|entry| entry.key.range());
-        key.or_else(|| root.items().next().map(|item| item.range().start..item.range().start))
-    });
-    let range = first.unwrap_or(0..0);
+    // On the first line of the file, so that it is apart from the lenses of the first test.
+    let range = 0..0;
     let (title, command) = match (counts.contains_key(&Counted::Running), context.main) {
         (true, _) => ("■ Stop".to_owned(), LensCommand::Cancel),
         (false, None) => ("▶ Run file".to_owned(), LensCommand::RunFile),
@@ -248,9 +251,10 @@ fn of_file(document: &Document, context: LensContext<'_>, Counts { counts, has_r
     lenses
 }
 
-fn has_items(document: &Document, file: SpecFile) -> bool {
+/// Returns the number of items in the list of tests: tests, and in some formats names of files with tests.
+fn items(document: &Document, file: SpecFile) -> usize {
     let list = list_of_cases(file).and_then(|list| document.find(&list));
-    list.into_iter().flat_map(NodeRef::items).next().is_some()
+    list.into_iter().flat_map(NodeRef::items).count()
 }
 
 /// Returns the test around an offset, if it has a name. The blanks and the dash before a test belong to it.

@@ -261,11 +261,17 @@ fn fix_all(snapshot: &Snapshot, scope: Scope, title: String, kind: CodeActionKin
 }
 
 fn edit(snapshot: &Snapshot, scope: Scope) -> WorkspaceEdit {
-    let document = &snapshot.document;
+    edits::in_document(snapshot, &edits_of(snapshot, scope))
+}
+
+fn edits_of(snapshot: &Snapshot, scope: Scope) -> Vec<Edit> {
     let workspace = snapshot.workspace();
     let look = |document: &_| snapshot.problems_of(document, &workspace).to_vec(document);
-    let edits = actions::fix_all(document, &look, scope);
-    edits::in_document(snapshot, &edits)
+    actions::fix_all(&snapshot.document, &look, scope)
+}
+
+pub(super) fn safe_edits(snapshot: &Snapshot) -> Vec<Edit> {
+    edits_of(snapshot, Scope::Safe)
 }
 
 fn data_of(action: &CodeAction) -> Option<Data> {

@@ -318,8 +318,8 @@ impl Backend {
         let uri = params.text_document.uri.clone();
         let (at, selection) = (uri.0.clone(), params.range);
         self.server.send(move |server| server.selected(at, selection));
-        // Problems depend on settings and neighboring files but not on the index, so there is no need to wait for it.
-        self.when(When::AllPlaced, &uri, move |snapshot| actions::actions(snapshot, &params)).await
+        // Problems depend on settings and neighboring files, and results on the text as it is now.
+        self.when(When::Judged, &uri, move |snapshot| actions::actions(snapshot, &params)).await
     }
 
     pub(super) async fn code_action_resolve(&self, action: CodeAction) -> Result<CodeAction> {

@@ -18,6 +18,7 @@ use super::{
     convert, features,
     runs::{Begun, Chosen, End, NOT_OPEN, Operation, Refused, Wanted},
     server::{Handle, When, failed},
+    workspace_check,
     world::Snapshot,
 };
 use crate::ide::{
@@ -68,8 +69,11 @@ impl LensCommand {
 /// Writes a new suite. It is about no document.
 const NEW_SUITE: &str = "speclens.newSuite";
 
+/// Checks all files of the workspace.
+const CHECK_WORKSPACE: &str = "speclens.checkWorkspace";
+
 pub(super) fn names() -> Vec<&'static str> {
-    LensCommand::ALL.map(LensCommand::as_str).into_iter().chain([NEW_SUITE]).collect()
+    LensCommand::ALL.map(LensCommand::as_str).into_iter().chain([NEW_SUITE, CHECK_WORKSPACE]).collect()
 }
 
 pub(super) fn of_lens(title: String, command: LensCommand, test: Option<String>, uri: &Uri) -> Command {
@@ -83,6 +87,9 @@ pub(super) fn of_lens(title: String, command: LensCommand, test: Option<String>,
 pub(super) async fn execute(server: &Handle, params: ExecuteCommandParams) -> Result<Option<Value>> {
     if params.command == NEW_SUITE {
         return new_suite(params.arguments.into_iter().flatten().next()).await;
+    }
+    if params.command == CHECK_WORKSPACE {
+        return workspace_check::check(server).await;
     }
     let Some(name) = LensCommand::parse(&params.command) else {
         return Err(Error::invalid_params(format!("unknown command `{}`", params.command)));

@@ -31,6 +31,7 @@ use super::{
     client::{Abilities, Display},
     runs::{Chosen, Runs},
     test_items::{TestsChanged, TestsChangedParams},
+    workspace_check::WorkspaceCheck,
     world::{OpenDocument, Snapshot, World},
 };
 use crate::{
@@ -114,7 +115,7 @@ pub(super) enum When {
     AllPlaced,
     /// When the files of the workspace are read as well.
     Indexed,
-    /// When the claims of documents are judged as they are written now.
+    /// When it is known what all documents are, and their claims are judged as they are written now.
     Judged,
 }
 
@@ -134,16 +135,17 @@ struct Queue {
 
 pub(super) struct Server {
     handle: Handle,
-    world: Arc<World>,
+    pub(super) world: Arc<World>,
     requests: Pool,
     placing: Pool,
-    background: Pool,
+    pub(super) background: Pool,
     /// The documents that are being placed.
     queues: HashMap<String, Queue>,
     held: Vec<Held>,
     /// The documents that are being analyzed, and whether that is to be done again.
     analyses: HashMap<String, bool>,
     published: Published,
+    pub(super) workspace_check: WorkspaceCheck,
     index: Schedule,
     index_limits: Limits,
     runs: Runs,
@@ -179,6 +181,7 @@ impl Server {
             held: Vec::new(),
             analyses: HashMap::new(),
             published: Published::default(),
+            workspace_check: WorkspaceCheck::default(),
             index: Schedule::default(),
             index_limits: Limits::default(),
             runs: Runs::default(),
@@ -371,7 +374,7 @@ impl Server {
     }
 
     /// Does work on a thread, and then something with its result; `None` if the work panicked.
-    fn work<T: Send + 'static>(
+    pub(super) fn work<T: Send + 'static>(
         &self,
         pool: &Pool,
         work: impl FnOnce() -> T + Send + 'static,
@@ -433,7 +436,7 @@ impl Server {
         });
     }
 
-    fn hold(&mut self, when: When, task: impl FnOnce(&mut Server) + Send + 'static) {
+    pub(super) fn hold(&mut self, when: When, task: impl FnOnce(&mut Server) + Send + 'static) {
         self.next_number += 1;
         let number = self.next_number;
         self.held.push(Held { number, when, task: Box::new(task) });
@@ -462,7 +465,7 @@ impl Server {
             When::Placed => true,
             When::AllPlaced => are_placed,
             When::Indexed => are_placed && is_indexed,
-            When::Judged => are_judged,
+            When::Judged => are_placed && are_judged,
         };
         let due: Vec<Held> = self.held.extract_if(.., is_due).collect();
         for held in due {

@@ -246,6 +246,29 @@ impl World {
         })
     }
 
+    /// Returns a file that is not open, as it is on the disk; `None` if it is not a spec file.
+    pub(super) fn closed(self: &Arc<World>, path: &Path) -> Option<Snapshot> {
+        let text = self.buffers.text(path).unwrap_or_else(|| read_text(path).0);
+        let scope = self.scopes.find(path, &text)?;
+        let document = Document::read(&text, scope.file.scalar_rules());
+        Some(Snapshot {
+            uri: convert::uri(path)?,
+            version: 0,
+            edited_at: 0,
+            typing: Typing::default(),
+            analyzer: Analyzer::new(scope.file).guessing(scope.is_guess).saved(true),
+            place: self.place_in(path.to_owned(), scope),
+            results: Arc::default(),
+            latest: None,
+            abilities: self.abilities,
+            display: self.display,
+            clock: self.clock,
+            text: Text::new(document.clone()),
+            document,
+            world: Arc::clone(self),
+        })
+    }
+
     pub(super) fn open_at(&self, path: &Path) -> Option<&str> {
         let is_at = |open: &OpenDocument| open.spec.as_ref().is_some_and(|it| it.place.path.as_deref() == Some(path));
         self.documents.iter().find(|(_, open)| is_at(open)).map(|(uri, _)| uri.as_str())
@@ -400,15 +423,10 @@ impl Snapshot {
 
     fn main(&self) -> Option<Snapshot> {
         let path = self.place.directory.join(self.place.main()?);
-        if let Some(open) = self.world.open_at(&path) {
-            return self.world.snapshot(open);
+        match self.world.open_at(&path) {
+            Some(open) => self.world.snapshot(open),
+            None => self.world.closed(&path),
         }
-        let text = self.world.buffers.text(&path).unwrap_or_else(|| read_text(&path).0);
-        let scope = self.world.scopes.find(&path, &text)?;
-        let document = Document::read(&text, scope.file.scalar_rules());
-        let analyzer = Analyzer::new(scope.file).guessing(scope.is_guess);
-        let (text, place) = (Text::new(document.clone()), self.world.place_in(path, scope));
-        Some(Snapshot { document, analyzer, place, text, ..self.clone() })
     }
 
     /// Returns the indices in the suite of the cases that are written in the document; all of them if it is the main

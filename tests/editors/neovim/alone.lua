@@ -261,6 +261,19 @@ function scenario.tests(T)
     T.state('greets', '⊘ cancelled')
   end)
 
+  if vim.lsp.codelens.enable then -- 0.12 has this key
+    test('grx runs and stops without a question', function()
+      T.replace('echo hello', 'sleep 600')
+      -- Inside the test, where there is no lens.
+      T.cursor('command: sleep 600')
+      vim.api.nvim_feedkeys('grx', 'xm', false)
+      T.state('greets', '■ Stop')
+      T.cursor('name: greets')
+      vim.api.nvim_feedkeys('grx', 'xm', false)
+      T.state('greets', '⊘ cancelled')
+    end)
+  end
+
   test(':Speclens stop ends a run', function()
     T.replace('echo hello', 'sleep 600')
     T.run_lens('name: greets', '▶ Run')
@@ -311,7 +324,7 @@ function scenario.tests(T)
   end)
 
   test(':Speclens completes its subcommands', function()
-    is({ 'ask', 'dry-run', 'failures', 'judge', 'log', 'preconditions', 'restart', 'run', 'run-failed', 'run-file', 'run-with', 'stop', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
+    is({ 'ask', 'check', 'dry-run', 'failures', 'judge', 'log', 'preconditions', 'restart', 'run', 'run-failed', 'run-file', 'run-with', 'stop', 'transcript', 'trust' }, vim.fn.getcompletion('Speclens ', 'cmdline'))
     is({ 'run', 'run-failed', 'run-file', 'run-with' }, vim.fn.getcompletion('Speclens ru', 'cmdline'))
   end)
 

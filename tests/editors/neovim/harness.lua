@@ -98,10 +98,10 @@ function T.diagnostics(source)
   end, vim.diagnostic.get(T.buf))
 end
 
---- The problems of the text, without notes on differences to the other program.
+--- The errors in the text.
 function T.problems()
   return vim.tbl_filter(function(it)
-    return it.severity == vim.diagnostic.severity.ERROR
+    return it.severity == vim.diagnostic.severity.ERROR or it.code == 'unknown-key' -- a hint while it is typed
   end, T.diagnostics('speclens'))
 end
 

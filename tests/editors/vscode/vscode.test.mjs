@@ -218,8 +218,8 @@ test('a newcomer writes a suite from nothing and runs it', async (t) => {
     await page.locator('.gettingStartedContainer .monaco-button', { hasText: 'New Suite' }).first().click();
     await window.pick('What do you want to test?', 'KindLM');
     await page.waitForSelector('.tab.active:has-text("kindlm.yaml")');
-    await window.clickLens('kindlm: 1', '▶ Run file');
-    await window.lens('kindlm: 1', /^\d+ passed$/);
+    await window.clickLens('# A suite of agent tests', '▶ Run file');
+    await window.lens('# A suite of agent tests', /^\d+ passed$/);
     // Another one is not written over it.
     await window.command('speclens: New Suite…');
     await window.pick('What do you want to test?', 'KindLM');

@@ -337,6 +337,7 @@ function M.attached(client, buf)
   vim.lsp.inlay_hint.enable(true, { bufnr = buf })
   if has_self_refreshing_lenses then
     vim.lsp.codelens.enable(true, { bufnr = buf })
+    vim.keymap.set('n', 'grx', M.press, { buffer = buf, desc = 'speclens: run or stop' })
     return
   end
   refresh_lenses(client, buf)
@@ -382,6 +383,22 @@ local function with_test(act)
   end)
 end
 
+--- Presses the first lens of the cursor line, *Run* or *Stop*, and elsewhere that of the test. `vim.lsp.codelens.run()` asks which lens.
+function M.press()
+  local line = vim.api.nvim_win_get_cursor(0)[1] - 1
+  with_client(function(client)
+    for _, shown in ipairs(vim.lsp.codelens.get({ bufnr = 0, client_id = client.id })) do
+      local command = shown.lens.command
+      if shown.lens.range.start.line == line and command then
+        return execute(client, command.command, command.arguments)
+      end
+    end
+    with_test(function(_, arguments)
+      execute(client, 'speclens.run', arguments)
+    end)
+  end)
+end
+
 local function this_file()
   return { { uri = vim.uri_from_bufnr(0) } }
 end
@@ -418,6 +435,14 @@ local subcommands = {
         return notify('no test of this file failed')
       end
       execute(client, 'speclens.run', { test })
+    end)
+  end,
+
+  check = function()
+    with_client(function(client)
+      execute(client, 'speclens.checkWorkspace', {}, function()
+        vim.diagnostic.setqflist({ severity = { min = vim.diagnostic.severity.WARN }, title = 'speclens check' })
+      end)
     end)
   end,
 

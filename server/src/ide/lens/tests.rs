@@ -36,7 +36,7 @@ fn lenses_of_each_format_are_at_its_tests() {
         (
             SpecFile::CLI_BENCH_TASKS,
             "# tasks\n- {id: a, intent: b}\n- {id: c, intent: d}\n",
-            vec!["2: ▶ Run file", "2: ▶ Run", "2: Dry run", "3: ▶ Run", "3: Dry run"],
+            vec!["1: ▶ Run file", "2: ▶ Run", "2: Dry run", "3: ▶ Run", "3: Dry run"],
         ),
         (
             SpecFile::CLAWSPEC_SCENARIOS,
@@ -46,16 +46,8 @@ fn lenses_of_each_format_are_at_its_tests() {
                 "3: Evaluate without a run",
             ],
         ),
-        (
-            SpecFile::CLAWSPEC_HANDOFF,
-            "handoff: {from: a, to: b}\n",
-            vec!["1: ▶ Run file", "1: ▶ Run", "1: Evaluate without a run"],
-        ),
-        (
-            SpecFile::CLAWSPEC_PIPELINE,
-            "pipeline: {name: a}\n",
-            vec!["1: ▶ Run file", "1: ▶ Run", "1: Evaluate without a run"],
-        ),
+        (SpecFile::CLAWSPEC_HANDOFF, "handoff: {from: a, to: b}\n", vec!["1: ▶ Run", "1: Evaluate without a run"]),
+        (SpecFile::CLAWSPEC_PIPELINE, "pipeline: {name: a}\n", vec!["1: ▶ Run", "1: Evaluate without a run"]),
         (SpecFile::CLAWSPEC_BASELINES, "metrics: {}\n", vec![]),
     ] {
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {
@@ -74,7 +66,7 @@ fn lens_of_a_part_names_the_suite_that_runs_it() {
     assert_eq!(found, ["1: ▶ Run file through ../main.yaml", "1: ▶ Run"]);
     let looks = Looks { has_suite: false, ..context(&none).looks };
     let found = titles(&document, LensContext { looks, ..context(&none) });
-    assert_eq!(found, ["1: ▶ Run file", "1: ! no suite names this file"]);
+    assert_eq!(found, ["1: ! no suite names this file"]);
 }
 
 #[test]
@@ -158,8 +150,6 @@ fn judge_that_was_not_asked_can_be_asked() {
         &[("g", CaseState::Unknown { claims: 1 })],
         &[],
         expect![[r#"
-            1: ▶ Run file
-            1: 1 unknown
             2: ▶ Run
             2: ? 1 assertion unknown
             2: Ask judge

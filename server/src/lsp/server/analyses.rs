@@ -229,6 +229,7 @@ impl Server {
             if outcome.suites_changed {
                 self.neighbors_changed();
             }
+            self.workspace_changed();
         }
         self.scan();
         self.release();
