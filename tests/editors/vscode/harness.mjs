@@ -33,7 +33,7 @@ const SETTINGS = {
   'editor.wordBasedSuggestions': 'off',
 };
 
-async function until(what, seen) {
+export async function until(what, seen) {
   for (const end = Date.now() + DEADLINE; !seen(); await new Promise((next) => setTimeout(next, 20))) {
     if (Date.now() > end) throw new Error(`never seen: ${what}`);
   }

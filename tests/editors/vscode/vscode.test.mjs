@@ -9,15 +9,16 @@ import { after, before, test } from 'node:test';
 import { folder, get, ollama, program, repository, RUNS, workspace } from '../support.mjs';
 
 const extension = join(repository, 'editors/vscode');
-let vscode;
+let vscode, until;
 
 before(async () => {
   get('node', 'vscode');
   // The package that users install, with the build under test: so every test below also shows that it installs and that
   // its program starts.
   execFileSync('npm', ['run', '--silent', 'package'], { cwd: extension, stdio: 'pipe', env: { ...process.env, SPECLENS_BIN: program() } });
-  const { startVsCode } = await import('./harness.mjs'); // needs what get() brought
-  vscode = await startVsCode(join(extension, 'speclens-linux-x64.vsix'));
+  const harness = await import('./harness.mjs'); // needs what get() brought
+  until = harness.until;
+  vscode = await harness.startVsCode(join(extension, 'speclens-linux-x64.vsix'));
 });
 after(() => vscode?.stop());
 
@@ -224,6 +225,28 @@ test('a newcomer writes a suite from nothing and runs it', async (t) => {
     await window.command('speclens: New Suite…');
     await window.pick('What do you want to test?', 'KindLM');
     await window.notification('`kindlm.yaml` already exists, so nothing was written');
+  });
+});
+
+test('a person checks the workspace and fixes all of it', async (t) => {
+  const path = folder('check');
+  const suite = 'kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    command: echo a\n    expect: {output: {contains: [a]}}\n';
+  const wrong = { one: suite.replace('command', 'comand'), two: suite.replace('contains', 'containz') };
+  for (const [name, text] of Object.entries(wrong)) {
+    mkdirSync(join(path, name));
+    writeFileSync(join(path, name, 'kindlm.yaml'), text);
+  }
+  await vscode.inWindow(t.name, path, {}, async (window) => {
+    const { page } = window;
+    await window.command('speclens: Check Workspace');
+    // Nothing is open, and both files are in the list of problems.
+    for (const name of ['comand', 'containz']) await page.waitForSelector(`.markers-panel .monaco-list-row:has-text("${name}")`);
+    const told = await window.notification('2 errors in 2 files; 2 can be fixed safely');
+    await (await told.waitForSelector('.monaco-button:has-text("Fix all")')).click();
+    await window.notification('fixed 2 files');
+    await window.command('File: Save All Files');
+    await until('the files', () => Object.keys(wrong).every((name) => readFileSync(join(path, name, 'kindlm.yaml'), 'utf8') === suite));
+    await page.waitForSelector('.markers-panel:has-text("No problems have been detected")');
   });
 });
 
