@@ -153,3 +153,21 @@ fn client_without_a_view_of_tests_is_not_told() {
     crate::running::lenses_until(&mut client, "it passed", |titles| titles.iter().any(|title| title.starts_with('✓')));
     assert!(!client.has_waiting("speclens/testsChanged"));
 }
+
+#[test]
+fn what_happens_in_a_run_is_sent_while_it_happens() {
+    let waiting = SUITE.replace("echo hello", "until [ -e go ]; do sleep 0.01; done; echo hello; seq 9999 >&2");
+    let mut client = start(&waiting);
+    client.open("kindlm.yaml");
+    let begun = client.execute("speclens.run", json!([{ "uri": client.uri("kindlm.yaml"), "test": "good" }]));
+    let run = &begun["result"]["run"];
+    let output = |client: &mut Client, words: &'static str| {
+        let fits = |told: &Value| told["run"] == *run && told["text"].as_str().unwrap().contains(words);
+        client.notification("speclens/runOutput", fits)["text"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(output(&mut client, "started"), "0:00 good started\n");
+    std::fs::write(client.path("go"), "").unwrap();
+    let ended = output(&mut client, "ended");
+    assert!(ended.contains("\nexit code: 0\n") && ended.contains("hello"), "{ended}");
+    assert!(ended.len() < 20_000 && ended.ends_with("\n… the transcript of the test has the rest\n"), "{ended}");
+}

@@ -160,6 +160,7 @@ export class Server implements vscode.Disposable, Link {
       },
     );
     client.registerFeature(ownCommands);
+    client.onNotification('speclens/runOutput', ({ run, text }: { run: number; text: string }) => this.view.output(run, text));
     client.onNotification('speclens/testsChanged', ({ uri }: { uri?: string }) => this.view.changed(uri && vscode.Uri.parse(uri).toString()));
     return client;
   }

@@ -66,6 +66,8 @@ export class Tests implements vscode.Disposable {
   /** What is shown of each test already: its state and its messages. */
   private readonly told = new Map<string, string>();
   private readonly runs = new Map<number, Shown>();
+  /** The output of runs that are not shown yet. */
+  private readonly early = new Map<number, string>();
   /** Requests for runs whose numbers are not known yet. */
   private starting = Promise.resolve();
 
@@ -90,10 +92,18 @@ export class Tests implements vscode.Disposable {
     this.timers.set(key, setTimeout(() => void (uri ? this.ask(uri) : this.discover()).catch(() => undefined), REST_MS));
   }
 
+  /** The server tells what happens in a run. */
+  output(number: number, text: string): void {
+    const shown = this.runs.get(number);
+    if (shown) print(shown.run, text);
+    else this.early.set(number, (this.early.get(number) ?? '') + text);
+  }
+
   /** The server has ended: nothing runs any more. */
   ended(): void {
     for (const { run } of this.runs.values()) run.end();
     this.runs.clear();
+    this.early.clear();
   }
 
   private async discover(): Promise<void> {
@@ -166,15 +176,16 @@ export class Tests implements vscode.Disposable {
     const known = results.flatMap(([item, result]) => (item ? [[item, result] as const] : []));
     if (known.length === 0) return;
     const run = this.controller.createTestRun(new vscode.TestRunRequest(known.map(([item]) => item)), 'recorded', false);
-    for (const [item, result] of known) this.tell(run, item, result);
+    for (const [item, result] of known) {
+      this.tell(run, item, result);
+      print(run, [`${item.label}: ${result.title}`, ...result.messages.map(({ message }) => message), ''].join('\n'), item);
+    }
     run.end();
   }
 
   private tell(run: vscode.TestRun, item: vscode.TestItem, result: Result): void {
     this.told.set(item.id, toldOf(result));
     settle(run, item, result);
-    run.appendOutput(`${item.label}: ${result.title || 'not run'}\r\n`, undefined, item);
-    for (const { message } of result.messages) run.appendOutput(`${message.replaceAll(/\r?\n/g, '\r\n  ')}\r\n`, undefined, item);
     const attempts = [...item.children].map(([, child]) => child);
     result.attempts.forEach((attempt, index) => attempts[index] && settle(run, attempts[index], attempt));
   }
@@ -267,6 +278,8 @@ export class Tests implements vscode.Disposable {
 
   private follows(number: number, run: vscode.TestRun, items: vscode.TestItem[]): void {
     this.runs.set(number, { run, items: new Map(items.map((item) => [item.id, item])) });
+    print(run, this.early.get(number) ?? '');
+    this.early.delete(number);
   }
 
   /** Shows what is known of the chosen tests, without a run. */
@@ -332,6 +345,11 @@ function settle(run: vscode.TestRun, item: vscode.TestItem, { state, durationMs,
   else if (state === 'failed') run.failed(item, shown, duration);
   else if (state === 'error') run.errored(item, shown, duration);
   else if (isSettled(state)) run.skipped(item);
+}
+
+/** Writes lines to the terminal of a run. */
+function print(run: vscode.TestRun, text: string, item?: vscode.TestItem): void {
+  run.appendOutput(text.replaceAll(/\r?\n/g, '\r\n'), undefined, item);
 }
 
 function messageOf({ message, range, expected, actual }: Message, item: vscode.TestItem): vscode.TestMessage {

@@ -95,6 +95,13 @@ pub(crate) fn of_test(latest: Option<&Latest>, test: &str) -> (String, Language)
     (text, language)
 }
 
+pub(crate) fn of_attempt(test: &str, attempt: &RunResult) -> String {
+    match Language::of(&attempt.subject) {
+        Language::Markdown => page(test, &[attempt]),
+        Language::Text => transcript(test, attempt),
+    }
+}
+
 pub(crate) fn preconditions(test: &str, suite: &Suite, result: &SuiteResult) -> String {
     let found = result.cases.iter().find_map(|case| {
         let known = suite.cases.get(case.case).filter(|known| known.name == test)?;

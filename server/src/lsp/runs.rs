@@ -2,6 +2,7 @@
 //! continues in the background, and its events come back as messages.
 
 mod follower;
+mod output;
 mod plan;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -13,6 +14,7 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use crate::results::{Results, SuiteId};
 
 pub(super) use follower::{Follower, Shown};
+pub(super) use output::output;
 pub(super) use plan::{Begun, End, NOT_OPEN, Operation, Plan, Refused, Wanted, decide, perform};
 
 /// The runs that are requested or under way, by number.

@@ -103,6 +103,21 @@ impl lsp::Notification for TestsChanged {
     type Params = TestsChangedParams;
 }
 
+/// `speclens/runOutput`: lines for the terminal of a run.
+pub(super) enum RunOutput {}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RunOutputParams {
+    pub run: u32,
+    pub text: String,
+}
+
+impl lsp::Notification for RunOutput {
+    const METHOD: lsp::LspNotificationMethod<'static> = lsp::LspNotificationMethod::Custom("speclens/runOutput");
+    const MESSAGE_DIRECTION: lsp::MessageDirection = lsp::MessageDirection::ServerToClient;
+    type Params = RunOutputParams;
+}
+
 impl Tests {
     pub(super) fn none() -> Tests {
         Tests { files: Vec::new() }

@@ -168,6 +168,9 @@ test('the view of tests shows the workspace, runs it, and follows the editor', a
     // A test that is run from the view shows its result in the lens as well.
     await window.runTestRow('greets');
     await window.testRow(/greets\s*✓ passed/, 'passed');
+    // The terminal of the run has what happened.
+    await window.command('Test: Show Output');
+    await page.waitForSelector('.xterm-rows:has-text("exit code: 0")');
     await window.openPath('kindlm.yaml');
     await window.lens('name: greets', '✓ passed');
 

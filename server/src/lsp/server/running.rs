@@ -1,6 +1,9 @@
 //! Runs: their requests, their events and their ends.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 use speclens_runner::event::{Event, SuiteResult};
@@ -11,7 +14,10 @@ use tower_lsp_server::gen_lsp_types as lsp;
 use super::Server;
 use crate::{
     ide::latest::Latest,
-    lsp::runs::{self, Begun, Chosen, End, Operation, Plan, Refused, Shown, Wanted},
+    lsp::{
+        runs::{self, Begun, Chosen, End, Operation, Plan, Refused, Shown, Wanted},
+        test_items::{RunOutput, RunOutputParams},
+    },
 };
 
 /// Maximum time to wait for a response of the client.
@@ -69,6 +75,7 @@ impl Server {
 
     pub(in crate::lsp) fn perform_run(&self, number: u32, plan: Arc<Plan>, cancel: CancellationToken) {
         let (handle, clock, has_progress) = (self.handle.clone(), self.world.clock, self.world.abilities.progress);
+        let views_tests = self.world.abilities.views_tests;
         tokio::spawn(async move {
             // A client that does not respond must not delay the run.
             let asked = handle.client.create_work_done_progress(runs::progress_token(number));
@@ -79,8 +86,16 @@ impl Server {
                     }
                 });
             }
-            let events = handle.clone();
-            let tell = move |event, unwritten| events.send(move |server| server.run_event(number, event, unwritten));
+            let (events, followed, began) = (handle.clone(), Arc::clone(&plan), Instant::now());
+            let tell = move |event, unwritten| {
+                let output = views_tests.then(|| runs::output(&followed, &event, began.elapsed())).flatten();
+                events.send(move |server| {
+                    if let Some(text) = output {
+                        server.notify::<RunOutput>(RunOutputParams { run: number, text });
+                    }
+                    server.run_event(number, event, unwritten);
+                });
+            };
             let mut running = tokio::spawn(runs::perform(plan, clock, cancel, tell));
             let result = loop {
                 tokio::select! {
