@@ -62,7 +62,7 @@ impl Checked {
                 }
                 checked.fixable += usize::from(problem.fixes.iter().any(|fix| fix.is_safe()));
             }
-            if let Some(path) = snapshot.place.path.clone().filter(|_| !is_open && problems.len() > 0) {
+            if let Some(path) = snapshot.place.path.clone().filter(|_| !is_open && !problems.is_empty()) {
                 checked.closed.push((path, diagnostics::of_text(&snapshot, &problems)));
             }
         }
