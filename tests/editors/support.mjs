@@ -25,7 +25,8 @@ export function get(...parts) {
 }
 
 const temporary = mkdtempSync(join(tmpdir(), 'speclens-editors-'));
-process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
+// A server that has just been ended may still write there.
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 10 }));
 
 /** A new empty folder, removed when the tests end. */
 export function folder(name) {

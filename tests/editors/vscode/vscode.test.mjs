@@ -7,12 +7,13 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { folder, get, ollama, program, repository, RUNS, workspace } from '../support.mjs';
+import { PART } from './version.mjs';
 
 const extension = join(repository, 'editors/vscode');
 let vscode, until;
 
 before(async () => {
-  get('node', 'vscode');
+  get('node', PART);
   // The package that users install, with the build under test: so every test below also shows that it installs and that
   // its program starts.
   execFileSync('npm', ['run', '--silent', 'package'], { cwd: extension, stdio: 'pipe', env: { ...process.env, SPECLENS_BIN: program() } });
