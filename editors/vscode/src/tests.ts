@@ -339,8 +339,8 @@ export class Tests implements vscode.Disposable {
 }
 
 /**
- * The request of results that nobody asked for in the view of tests. VS Code up to 1.98 opens a window at a failure that it has
- * not been asked for continuously, and that window takes the keys of a person who types.
+ * The request of results that nobody asked for in the view of tests. Older versions of VS Code open a window at the failures of
+ * all but continuous runs, and that window takes the keys of a person who types.
  */
 function elsewhere(items: vscode.TestItem[]): vscode.TestRunRequest {
   return new vscode.TestRunRequest(items, undefined, undefined, true);
