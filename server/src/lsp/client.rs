@@ -29,7 +29,7 @@ pub(super) struct Abilities {
     pub watches_files: bool,
     pub configuration: bool,
     pub document_changes: bool,
-    /// It declares that it shows questions to the user.
+    /// It shows questions to the user.
     pub asks: bool,
     /// It shows lenses, including the results of runs.
     pub shows_lenses: bool,
@@ -70,7 +70,9 @@ impl Abilities {
             encoding: encoding(params),
             pulls_diagnostics: capabilities.pointer("/textDocument/diagnostic").is_some_and(Value::is_object)
                 && is("/workspace/diagnostics/refreshSupport"),
-            asks: capabilities.pointer("/window/showMessage").is_some_and(Value::is_object),
+            // Emacs asks, but does not declare it.
+            asks: capabilities.pointer("/window/showMessage").is_some_and(Value::is_object)
+                || params.client_info.as_ref().is_some_and(|client| client.name == "Eglot"),
             shows_lenses: ["/textDocument/codeLens", "/workspace/codeLens"]
                 .iter()
                 .any(|path| capabilities.pointer(path).is_some_and(Value::is_object)),

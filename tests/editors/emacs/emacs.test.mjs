@@ -131,6 +131,7 @@ test('a person writes, runs and repairs a suite in Emacs', async (t) => {
     await window.cursorAfter('finds the order');
     await window.act('Run `finds the order`');
     await window.see('Choose an option: Trust and run');
+    assert.doesNotMatch(window.screen(), /Nothing was run/, 'the question comes alone');
     window.keys('Enter');
     await window.see('speclens: `finds the order` failed', /^!! +order_id: "54321"/m);
     await window.retype('54321', '64321');
