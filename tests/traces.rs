@@ -285,3 +285,97 @@ fn without_a_back_end_the_assertions_about_traces_are_skipped_and_the_scenario_i
     assert_eq!(done.code, Some(3), "{done:?}");
     assert!(done.text().contains("no source of traces is configured"), "{done:?}");
 }
+
+/// Assertions about what did not happen, one about texts and one about calls.
+const NEGATIVE: &str = r#"kindlm: 1
+project: shop
+suite: { name: clerk }
+tests:
+  - { name: text, command: "true", tags: [negative], expect: { output: { notContains: [secret], maxLength: 100 }, guardrails: { pii: { enabled: true } } } }
+  - { name: call, command: "true", tags: [negative], expect: { toolCalls: [{ tool: delete_order, shouldNotCall: true }] } }
+"#;
+
+const NEGATIVE_SCENARIOS: &str = r#"version: "1.0"
+target: { type: skill, path: skills/clerk, trigger: /clerk }
+scenarios:
+  - { name: call, tags: [negative], when: { invoke: /clerk }, then: [{ type: tool_not_invoked, tool: delete_order }] }
+  - { name: model, tags: [negative], when: { invoke: /clerk }, then: [{ type: model_used, not_expected: gpt }] }
+"#;
+
+/// Returns the exit codes of the tests about texts, calls, calls in ClawSpec, and models in ClawSpec.
+fn negative(spans: &[Value]) -> [i32; 4] {
+    let place = Place::with(NEGATIVE);
+    place.write("clawspec.yaml", "report_dir: reports\n");
+    place.write("skills/clerk/SKILL.md", "# clerk\n");
+    let scenarios = "skills/clerk/tests/scenarios.yaml";
+    place.write(scenarios, NEGATIVE_SCENARIOS);
+    place.write("spans.json", json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": spans }] }] }).to_string());
+    let code = |suite: &str, test: &str| {
+        let done = place.run(&["trace", suite, "--from", "spans.json", "--test", test]);
+        done.code.unwrap_or_else(|| panic!("{done:?}"))
+    };
+    [code("kindlm.yaml", "text"), code("kindlm.yaml", "call"), code(scenarios, "call"), code(scenarios, "model")]
+}
+
+#[test]
+fn what_spans_do_not_show_may_have_happened() {
+    let chat = |more: Value| {
+        let mut all = json!({ "gen_ai.operation.name": "chat", "gen_ai.response.model": "claude" });
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        span(1, 0, "chat", all)
+    };
+    let said = json!({ "gen_ai.completion.0.content": "ok" });
+    let tool =
+        span(2, 1, "execute_tool look", json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look" }));
+    let without = |key: &str, mut span: Value| {
+        span.as_object_mut().unwrap().remove(key);
+        span
+    };
+    let with = |key: &str, value: Value, mut span: Value| {
+        span[key] = value;
+        span
+    };
+    let mut second = chat(json!({}));
+    second["spanId"] = json!("00000000000000aa");
+    let cut = r#"[{"role":"assistant","parts":[{"type":"text","content":"ok"},{"type":"tool_call","id":"c","name":"delete_or"#;
+    let asked =
+        r#"[{"role":"assistant","parts":[{"type":"tool_call","id":"c","name":"delete_order","arguments":{}}]}]"#;
+    let cases: [(&str, Vec<Value>, [i32; 4]); 10] = [
+        ("everything is there", vec![chat(said.clone())], [0, 0, 0, 0]),
+        ("the tools have spans", vec![chat(said.clone()), tool.clone()], [0, 0, 0, 0]),
+        ("contents are not captured", vec![chat(json!({}))], [3, 3, 0, 0]),
+        ("contents are not captured, the tools have spans", vec![chat(json!({})), tool.clone()], [3, 0, 0, 0]),
+        ("one of two replies is not captured", vec![chat(said.clone()), second], [3, 3, 0, 0]),
+        ("a call without a span", vec![chat(json!({ "gen_ai.output.messages": asked }))], [3, 1, 3, 0]),
+        (
+            "tools were asked for",
+            vec![chat(json!({ "gen_ai.completion.0.content": "ok", "gen_ai.response.finish_reasons": "tool_calls" }))],
+            [0, 3, 3, 0],
+        ),
+        ("messages are cut", vec![chat(json!({ "gen_ai.output.messages": cut }))], [3, 3, 0, 0]),
+        ("the span has not ended", vec![without("endTimeUnixNano", chat(said.clone()))], [3, 3, 3, 3]),
+        ("attributes were dropped", vec![with("droppedAttributesCount", json!(9), chat(said.clone()))], [3, 3, 3, 3]),
+    ];
+    for (what, spans, expected) in cases {
+        assert_eq!(negative(&spans), expected, "{what}");
+    }
+    let unnamed = span(1, 0, "chat", json!({ "gen_ai.operation.name": "chat", "gen_ai.completion.0.content": "ok" }));
+    assert_eq!(negative(&[unnamed]), [0, 0, 0, 3], "a model without a name");
+}
+
+#[cfg(unix)]
+#[test]
+fn command_that_did_not_end_by_itself_proves_nothing_by_its_spans() {
+    let place = Place::with(NEGATIVE);
+    let chat = span(1, 0, "chat", json!({ "gen_ai.operation.name": "chat", "gen_ai.completion.0.content": "ok" }));
+    place.write("spans.json", json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [chat] }] }] }).to_string());
+    let sent = r#"python3 -c 'import os, urllib.request as u; u.urlopen(u.Request(os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] + "/v1/traces", open("spans.json", "rb").read(), {"content-type": "application/json"}))'"#;
+    for (then, code) in
+        [("", 0), ("; sleep 60; true", 3), ("; kill -9 $$", 3), ("; exit 1", 3), ("; sleep 60 & true", 3)]
+    {
+        let command = format!("{sent}{then}");
+        let options = ["trace", "kindlm.yaml", "--listen", "--port", "0", "--timeout", "3000", "--command", &command];
+        let done = place.run(&options);
+        assert_eq!(done.code, Some(code), "{then}: {done:?}");
+    }
+}

@@ -136,9 +136,10 @@ impl Background {
         Background { until, groups: Mutex::default() }
     }
 
-    /// Ends everything: TERM, a second to comply, then KILL.
-    pub async fn end(&self) {
+    /// Ends everything: TERM, a second to comply, then KILL. Returns whether anything was still running.
+    pub async fn end(&self) -> bool {
         let groups = std::mem::take(&mut *self.groups.lock().unwrap_or_else(PoisonError::into_inner));
+        let was_running = groups.iter().any(group::Group::is_running);
         groups.iter().for_each(group::Group::terminate);
         let deadline = Instant::now() + GRACE;
         while Instant::now() < deadline && groups.iter().any(group::Group::is_running) {
@@ -149,6 +150,7 @@ impl Background {
         while Instant::now() < deadline && groups.iter().any(group::Group::is_running) {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
+        was_running
     }
 
     fn keep(&self, group: group::Group) {

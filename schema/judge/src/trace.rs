@@ -17,9 +17,9 @@ pub mod opik;
 pub mod otlp;
 
 pub use asked::{SentMessage, asked, messages_of, result_of};
-pub use assemble::{MAX_SPANS, assemble, distinct, has_ended};
+pub use assemble::{MAX_SPANS, assemble, distinct, has_ended, have_ended};
 pub use content::{SpanContent, ToolUse, said};
-pub use conventions::asks_model;
+pub use conventions::{asks_for_tools, asks_model};
 pub use exported::{Attributes, CostCounters, Exported, Point, Signals, TraceId, as_text as attribute_text};
 pub use file::{FileError, Stored, is_stored, read_file};
 pub use match_trace::{ATTEMPT_ATTRIBUTE, Ambiguous, Candidate, ExportedTrace, MatchedTraces, TraceClues, match_trace};

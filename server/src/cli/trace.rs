@@ -16,9 +16,9 @@ use speclens_runner::{
 };
 use speclens_schema::{
     dialect::kindlm,
-    evidence::{Answer, Ended, Evidence, Need, Observation, RunError, RunErrorKind, TraceAnswer},
+    evidence::{Answer, Ended, Evidence, Need, Observation, RunError, RunErrorKind, Trace, TraceAnswer},
     format::{Dialect, Traced},
-    trace::{Signals, Stored, assemble, opik},
+    trace::{Signals, Stored, assemble, have_ended, opik},
 };
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -67,6 +67,8 @@ struct Observed {
     stored: Stored,
     /// The reason why there are none.
     missing: Option<String>,
+    /// Whether the program that sent them was stopped or failed, so that more would have followed.
+    is_open: bool,
 }
 
 pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
@@ -111,7 +113,7 @@ fn stored(paths: &[PathBuf]) -> anyhow::Result<Observed> {
     for path in paths {
         all.add(trace::read(path).map_err(anyhow::Error::msg)?);
     }
-    Ok(Observed { stored: all, missing: None })
+    Ok(Observed { stored: all, ..Observed::default() })
 }
 
 /// Receives spans until no more arrive; `None` if interrupted.
@@ -135,27 +137,29 @@ fn listen(args: &Args, suites: &[Loaded]) -> anyhow::Result<Option<Observed>> {
         output::note(&format!("listening at http://{address}"));
         let background = Background::default();
         let begun = Instant::now();
-        if let Some(command) = &args.command {
-            run_command(command, address, &directory, wait, &background, &cancel).await?;
-        }
+        let is_open = match &args.command {
+            Some(command) => !run_command(command, address, &directory, wait, &background, &cancel).await?,
+            None => false,
+        };
         // A background exporter may still be sending when the command has ended.
         let rest = wait.saturating_sub(begun.elapsed()).max(SILENCE);
         let settled = cancel.run_until_cancelled(timeout(rest, traces.settled(SILENCE))).await;
-        background.end().await;
+        let is_open = background.end().await || is_open;
         if settled.is_none() {
             return Ok(None);
         }
         let signals = traces.take();
         let missing = format!("no spans arrived within {} s", wait.as_secs_f64());
         let missing = signals.spans.is_empty().then_some(missing);
-        Ok(Some(Observed { stored: Stored { signals, ..Stored::default() }, missing }))
+        Ok(Some(Observed { stored: Stored { signals, ..Stored::default() }, missing, is_open }))
     });
     // The end of the process ends its threads: there is no need to wait for them.
     std::mem::forget(runtime);
     received
 }
 
-/// Runs the command that sends the spans. Its output is for the user and must not be mixed with the report.
+/// Runs the command that sends the spans. Returns whether it ended by itself, without an error, and left no process.
+/// Its output is for the user and must not be mixed with the report.
 async fn run_command(
     script: &str,
     address: SocketAddr,
@@ -163,7 +167,7 @@ async fn run_command(
     timeout: Duration,
     background: &Background,
     cancel: &CancellationToken,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<bool> {
     let set = trace::environment(address, "trace").into_iter().collect();
     let environment = Environment { set, ..Environment::default() };
     let output = process::Output::Shown;
@@ -173,11 +177,12 @@ async fn run_command(
     match (error, ran.exit.filter(|exit| exit.code != Some(0))) {
         (Some(RunError { kind: RunErrorKind::Spawn, message }), _) => bail!(message),
         // The end of the program says it.
-        (Some(RunError { kind: RunErrorKind::Cancelled, .. }), _) | (None, None) => {}
+        (Some(RunError { kind: RunErrorKind::Cancelled, .. }), _) => {}
+        (None, None) => return Ok(true),
         (Some(error), _) => output::note(&error.message),
         (None, Some(exit)) => output::note(&format!("the command {}", exit.sentence())),
     }
-    Ok(())
+    Ok(false)
 }
 
 impl Observed {
@@ -191,7 +196,8 @@ impl Observed {
         }
         let Signals { spans, logs, unassigned, .. } = &self.stored.signals;
         // Spans that cannot be assigned may be about anything.
-        let ended = Some(if *unassigned > 0 { Ended::Deadline } else { Ended::RootSpan });
+        let is_open = *unassigned > 0 || self.is_open || !have_ended(spans);
+        let ended = Some(if is_open { Ended::Deadline } else { Ended::RootSpan });
         match dialect.traced() {
             Traced::All => {
                 let section = kindlm::trace::Trace::of(document);
@@ -199,14 +205,13 @@ impl Observed {
                 evidence.unwrap_or_else(|| broken(RunErrorKind::NoSpans, "no span matches `trace.spanFilter`"))
             }
             Traced::AboutTraces | Traced::None => {
-                let mut trace = assemble(spans);
+                // The outermost span of a stored trace may be that of a caller, which is elsewhere.
+                let mut trace = Trace { unfinished: is_open, ..assemble(spans) };
                 let (of_opik, mut spans) = self.stored.of_opik();
                 for of_opik in &of_opik {
                     let part = opik::assemble(of_opik, &spans.remove(of_opik.id.as_str()).unwrap_or_default());
                     trace = if trace.spans.is_empty() { part } else { trace.and(part) };
                 }
-                // A stored trace is complete.
-                trace.unfinished = false;
                 let answer = Answer::Trace(TraceAnswer::Found(trace));
                 Evidence { observations: vec![Observation { need: Need::Trace, answer }], ended, ..Evidence::default() }
             }

@@ -378,6 +378,8 @@ pub enum CallsGap {
     Elsewhere,
     /// The reply has a call that does not say what is called.
     Unnamed,
+    /// A trace has no spans of tools, and does not show what the model replied.
+    Untraced,
 }
 
 impl CallsGap {
@@ -390,6 +392,7 @@ impl CallsGap {
                 "`toolCallsPath` leads nowhere in the model's reply, so it is unknown which tools it called"
             }
             CallsGap::Unnamed => "a call in the model's reply has no name, so it is unknown which tool it is to",
+            CallsGap::Untraced => "the trace does not show which tools the model called",
             CallsGap::Elsewhere => "the model's reply has calls in a place where its provider does not put them",
         }
     }

@@ -20,7 +20,8 @@ pub struct Trace {
     /// US dollars in total, if the backend reports it separately from the parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// Whether spans are missing: there were too many, or an export was refused, or another span names one as its parent.
+    /// Whether parts are missing: there were too many spans, or an export was refused, or another span names one as its
+    /// parent, or the program left out attributes.
     pub cut: bool,
     /// Whether the end of its outermost span was not seen, so more may have followed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -41,7 +42,7 @@ pub struct Trace {
 impl Trace {
     pub fn gap(&self) -> Option<&'static str> {
         if self.cut {
-            return Some("the trace has more spans than were recorded, and the others could change the result");
+            return Some("parts of the trace were not recorded, and they could change the result");
         }
         if self.unfinished {
             return Some("the trace has not ended, and later spans could change the result");

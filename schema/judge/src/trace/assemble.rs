@@ -58,7 +58,7 @@ pub fn assemble<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> Trace {
     Trace {
         started_us: spans.iter().filter_map(|it| it.started_us()).min(),
         ended_us: spans.iter().filter_map(|it| it.ended_us()).max(),
-        cut: spans.len() > MAX_SPANS || lacks_parents(&spans, &tree),
+        cut: spans.len() > MAX_SPANS || lacks_parents(&spans, &tree) || spans.iter().any(|it| it.is_cut()),
         spans: parts,
         unfinished,
         unseen_tools,
@@ -96,6 +96,11 @@ pub fn has_ended<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> bool {
     let is_any_work = traces.values().any(|trace| trace.is_work);
     let mut relevant = traces.values().filter(|trace| trace.is_work || !is_any_work).peekable();
     relevant.peek().is_some() && relevant.all(|trace| trace.has_ended)
+}
+
+/// Returns whether every span has ended: in a stored trace, the outermost one may be elsewhere.
+pub fn have_ended<'e>(spans: impl IntoIterator<Item = &'e Exported>) -> bool {
+    distinct(spans).iter().all(|it| it.ended_us().is_some())
 }
 
 /// Returns whether a trace whose outermost span was received lacks the parent of another one. Without an outermost span,

@@ -1,6 +1,7 @@
 //! Texts and tool calls in spans, wherever a program puts them: in attributes, in events of the span, or in log
 //! records; as messages of parts, or as content with separate calls.
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -15,6 +16,8 @@ pub struct SpanContent {
     /// The text of the model's answer; `None` if the span has none.
     pub text: Option<String>,
     pub calls: Vec<ToolUse>,
+    /// Whether it looks like messages in JSON that are cut off: exporters shorten long attributes.
+    pub is_damaged: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -105,11 +108,15 @@ impl SpanContent {
             (one, two) => one.or(two),
         };
         self.calls.extend(other.calls);
+        self.is_damaged |= other.is_damaged;
         self
     }
 
     fn of_text(text: &str) -> SpanContent {
-        SpanContent { text: Some(text.to_owned()), calls: Vec::new() }
+        let begins_messages = ["[{\"", "{\""].iter().any(|begin| text.trim_start().starts_with(begin));
+        let is_damaged = begins_messages && serde_json::from_str::<IgnoredAny>(text).is_err();
+        let text = (!is_damaged).then(|| text.to_owned());
+        SpanContent { text, calls: Vec::new(), is_damaged }
     }
 
     /// Reads the output of a request: messages, or a response with choices.
@@ -140,7 +147,7 @@ impl SpanContent {
         let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
             "tool_call" | "tool_use" | "function" | "toolCall" => {
-                return SpanContent { text: None, calls: call(message).into_iter().collect() };
+                return SpanContent { calls: call(message).into_iter().collect(), ..SpanContent::default() };
             }
             "tool_call_response" | "tool_result" | "reasoning" | "thinking" => return SpanContent::default(),
             _ => {}
@@ -209,7 +216,7 @@ impl SpanContent {
             if text.is_none() && calls.is_empty() {
                 break;
             }
-            let next = SpanContent { text: text.map(str::to_owned), calls };
+            let next = SpanContent { text: text.map(str::to_owned), calls, is_damaged: false };
             said = Some(match said {
                 Some(before) => before.and(next),
                 None => next,

@@ -229,7 +229,7 @@ const ERROR_MARKS: [(&str, &str); 4] = [
     ("langfuse.observation.level", "ERROR"),
 ];
 
-pub(super) fn asks_for_tools(exported: &Exported) -> bool {
+pub fn asks_for_tools(exported: &Exported) -> bool {
     const REASONS: [&str; 3] =
         ["gen_ai.response.finish_reasons", "ai.response.finishReason", "gen_ai.completion.0.finish_reason"];
     let attributes = exported.attributes();

@@ -23,6 +23,11 @@ impl Exported {
         self.span.parent_span_id.iter().all(|byte| *byte == 0)
     }
 
+    /// Whether its program left out attributes or events.
+    pub fn is_cut(&self) -> bool {
+        self.span.dropped_attributes_count > 0 || self.span.dropped_events_count > 0
+    }
+
     /// Returns the start time, in microseconds since the Unix epoch.
     pub fn started_us(&self) -> Option<i64> {
         microseconds(self.span.start_time_unix_nano)

@@ -51,7 +51,10 @@ messages! {
         start_time_unix_nano: u64 = "nanoseconds" (fixed64, tag = "7"),
         end_time_unix_nano: u64 = "nanoseconds" (fixed64, tag = "8"),
         attributes: Vec<KeyValue> = "present" (message, repeated, tag = "9"),
+        /// Number of attributes that the exporter left out.
+        dropped_attributes_count: u32 = "count" (uint32, tag = "10"),
         events: Vec<Event> = "present" (message, repeated, tag = "11"),
+        dropped_events_count: u32 = "count" (uint32, tag = "12"),
         status: Option<Status> = "present" (message, optional, tag = "15"),
     }
 
@@ -232,6 +235,10 @@ fn nanoseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Err
     let fraction = |number: &Number| number.as_f64().filter(|number| *number >= 0.0).map(|number| number as u64);
     let number = number(deserializer)?;
     Ok(number.and_then(|number| number.as_u64().or_else(|| fraction(&number))).unwrap_or_default())
+}
+
+fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    Ok(nanoseconds(deserializer)?.try_into().unwrap_or(u32::MAX))
 }
 
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {

@@ -1,20 +1,18 @@
 //! `trace`: how spans of a running system are converted to evidence, one result for all tests.
 
-use std::{
-    collections::{BTreeMap, HashMap, HashSet},
-    fmt::Write,
-};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::protocol;
 use crate::{
     check::pattern::EcmaPattern,
     document::Document,
-    evidence::{Capture, Ended, Evidence, Ran, Usage},
-    trace::{Exported, LogRecord, SpanContent, ToolUse, asks_model, assemble, attribute_text, distinct, said},
+    evidence::{CallsGap, Capture, Ended, Evidence, ToolCall, Turn, Usage},
+    trace::{
+        Exported, LogRecord, SpanContent, ToolUse, asks_for_tools, asks_model, assemble, attribute_text, distinct, said,
+    },
 };
 
 /// How `speclens trace` receives and reads traces.
@@ -110,9 +108,7 @@ impl Trace {
     pub const PORT: u16 = 4318;
     pub(crate) const TIMEOUT_MS: u64 = 30_000;
 
-    /// Converts all matching spans to one result. `None` if no span matches.
-    ///
-    /// It has the form of a command that reports its calls, so that it can be masked and judged.
+    /// Converts all matching spans to one result, in the form of a model's reply. `None` if no span matches.
     pub fn evidence(&self, spans: &[Exported], logs: &[LogRecord]) -> Option<Evidence> {
         let filter = self.span_filter.clone().unwrap_or_default();
         let pattern = filter.name_pattern.as_deref().and_then(|it| EcmaPattern::compile(it, false).ok());
@@ -125,9 +121,8 @@ impl Trace {
         for event in logs {
             records.entry((&*event.trace_id, &*event.span_id)).or_default().push(event);
         }
-        let text = Capture::whole(written(&kept, &mapping, &records));
         Some(Evidence {
-            command: Some(Ran { stdout: Some(text), ..Ran::default() }),
+            turns: vec![reply(&kept, &mapping, &records)],
             ended: Some(Ended::RootSpan),
             duration_ms: duration_ms(&kept),
             usage: Some(usage(&kept, &mapping)),
@@ -158,40 +153,41 @@ fn duration_ms(spans: &[&Exported]) -> Option<f64> {
     (!took.is_empty()).then(|| took.iter().sum())
 }
 
-/// Returns the texts and calls, in the form in which a command reports them.
-fn written(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &[u8]), Vec<&LogRecord>>) -> String {
-    let mut text = String::new();
-    let mut calls: Vec<ToolUse> = Vec::new();
-    let mut asked: Vec<ToolUse> = Vec::new();
+/// Returns the replies of the models as one, with the calls of all.
+fn reply(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &[u8]), Vec<&LogRecord>>) -> Turn {
+    let (mut texts, mut calls, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lacks_text, mut lacks_calls) = (false, false);
     for exported in spans {
         let own = &exported.span;
         let of_span = records.get(&(&*own.trace_id, &*own.span_id)).map(Vec::as_slice).unwrap_or_default();
         // Only model calls have an answer: enclosing spans repeat their text.
-        let said = || if asks_model(exported) { said(exported, of_span) } else { SpanContent::default() };
-        let mut told = match &mapping.output_text_attr {
-            Some(key) => (exported.attributes().text(key).map(str::to_owned), Vec::new()),
-            None => match exported.attributes().text(SpanMapping::OUTPUT_TEXT) {
-                Some(text) => (Some(text.to_owned()), said().calls),
-                None => {
-                    let said = said();
-                    (said.text, said.calls)
-                }
-            },
-        };
-        if let Some(line) = told.0 {
-            let separator = if text.is_empty() { "" } else { "\n" };
-            let _ = write!(text, "{separator}{line}");
-        }
-        asked.append(&mut told.1);
+        let is_reply = asks_model(exported);
+        let mut content = if is_reply { said(exported, of_span) } else { SpanContent::default() };
+        let is_unseen = content == SpanContent::default() || content.is_damaged;
+        let asks = asks_for_tools(exported) && content.calls.is_empty();
+        lacks_calls |= exported.is_cut() || is_reply && (is_unseen || asks);
+        let key = mapping.output_text_attr.as_deref();
+        let text = exported.attributes().text(key.unwrap_or(SpanMapping::OUTPUT_TEXT)).map(str::to_owned);
+        lacks_text |= exported.is_cut() || is_reply && text.is_none() && (is_unseen || key.is_some());
+        texts.extend(text.or_else(|| content.text.take().filter(|_| key.is_none())));
+        asked.append(&mut content.calls);
         calls.extend(ToolUse::of(exported));
     }
     // Without spans of the calls, only the calls that the models requested are known.
-    for call in if calls.is_empty() { asked } else { calls } {
-        let separator = if text.is_empty() { "" } else { "\n" };
-        text.push_str(separator);
-        text.push_str(&protocol::event(call.id.as_ref(), &call.name, &call.arguments));
+    let is_untraced = calls.is_empty();
+    let calls = if is_untraced { asked } else { calls };
+    let call = |(index, call): (usize, ToolUse)| ToolCall {
+        id: call.id.unwrap_or_else(|| format!("cmd_tc_{index}")),
+        name: call.name,
+        arguments: call.arguments,
+        result: None,
+    };
+    Turn {
+        text: Capture { cut: lacks_text, ..Capture::whole(texts.join("\n")) },
+        calls: calls.into_iter().enumerate().map(call).collect(),
+        calls_gap: (is_untraced && lacks_calls).then_some(CallsGap::Untraced),
+        ..Turn::default()
     }
-    text
 }
 
 fn usage(spans: &[&Exported], mapping: &SpanMapping) -> Usage {

@@ -311,8 +311,13 @@ impl AssertionType for ModelUsed {
         }
         if let Some(model) = &self.not_expected {
             let model = seen.expand("not_expected", model)?;
-            // Where no call names its model, the names of the spans are those of the models.
-            let is_unnamed = spans.iter().any(|span| span.model.is_some() != spans[0].model.is_some());
+            // Where no call names its model, the names of the spans are those of the models, or of what they do.
+            const OPERATIONS: [&str; 7] =
+                ["chat", "completion", "embeddings", "generate_content", "invoke_model", "llm", "text_completion"];
+            let is_unnamed = spans.iter().any(|span| {
+                span.model.is_none() && (spans[0].model.is_some() || OPERATIONS.contains(&&*span.name.to_lowercase()))
+                    || span.model.is_some() != spans[0].model.is_some()
+            });
             let gap = is_unnamed.then(|| Why::unknown("a model call does not name its model"));
             let found = trace.with_gap(gap).search(|_| uses(&model)).at("not_expected")?;
             row = Ok(Row::absent("not_expected", found, |_| {

@@ -14,7 +14,7 @@ use crate::{
     },
     dialect::kindlm::expect::ToolCallExpect,
     document::Pointer,
-    evidence::{CallsGap, ToolCall, UNREADABLE_ARGUMENTS},
+    evidence::{CallsGap, Ended, ToolCall, UNREADABLE_ARGUMENTS},
     mask::{MASK_CHARACTER, has_hidden, texts_of},
     seen::{Found, Observed, Seen, Why},
     text::MASKED,
@@ -90,6 +90,11 @@ pub(super) type Calls<'e> = Observed<&'e [ToolCall]>;
 pub(super) fn calls(act: Act<'_>) -> Seen<Calls<'_>> {
     act.output().map(|output| {
         let seen = output.so_far();
+        if act.ended() == Some(Ended::RootSpan) {
+            // Spans show calls apart from texts.
+            let gap = seen.calls_gap.map(|gap| Why::unknown(gap.sentence()));
+            return Observed::new(&seen.tool_calls[..], gap);
+        }
         let gap = match &seen.replies[..] {
             [] if seen.calls_gap.is_none() => unread_call(&seen.text),
             _ => seen.calls_gap.map(|gap| Why::unknown(gap.sentence())),
@@ -103,7 +108,7 @@ fn torn(act: Act<'_>) -> Option<Why> {
     let output = act.output().ok()?;
     let (_, earlier) = output.so_far().replies.split_last()?;
     let lacks_calls = |gap: CallsGap| match gap {
-        CallsGap::NotShown | CallsGap::NoPlace | CallsGap::Elsewhere => true,
+        CallsGap::NotShown | CallsGap::NoPlace | CallsGap::Elsewhere | CallsGap::Untraced => true,
         CallsGap::Unnamed => false,
     };
     let is_torn = earlier.iter().any(|reply| reply.output.cut || reply.output.calls_gap.is_some_and(lacks_calls));

@@ -157,7 +157,7 @@ fn assertion_about_a_damaged_trace_does_not_pass() {
     let damaged = |trace: Trace| World { trace: TraceAnswer::Found(trace), ..world() };
     for assertion in OF_TRACE {
         check(assertion, &damaged(whole.clone()), Status::Pass, "");
-        check(assertion, &damaged(Trace { cut: true, ..whole.clone() }), Status::Unknown, "more spans");
+        check(assertion, &damaged(Trace { cut: true, ..whole.clone() }), Status::Unknown, "parts of the trace");
         check(assertion, &damaged(Trace { unfinished: true, ..whole.clone() }), Status::Unknown, "has not ended");
         check(assertion, &damaged(Trace { unassigned: 1, ..whole.clone() }), Status::Unknown, "other traces");
         check(assertion, &damaged(Trace { masked: true, ..whole.clone() }), Status::Unknown, "is masked");
