@@ -103,12 +103,14 @@ impl GatewayLog {
     }
 
     fn of_lineage(text: &str, mut lineage: Lineage) -> GatewayLog {
-        let lines: Vec<(&str, Line)> = text.lines().map(|text| (text, Line::read(text))).collect();
+        let pieces = |(number, text)| Line::read_all(text).into_iter().map(move |line| (number, text, line));
+        let lines: Vec<(usize, &str, Line)> = text.lines().enumerate().flat_map(pieces).collect();
         // No short circuit: every line may add information.
-        while lines.iter().fold(false, |is_new, (_, line)| lineage.learn(line) | is_new) {}
+        while lines.iter().fold(false, |is_new, (_, _, line)| lineage.learn(line) | is_new) {}
         let (mut log, mut ended) = (GatewayLog::default(), Vec::new());
         let mut progress = Progress::of(lineage.is_of_every_run());
-        for (number, (text, line)) in lines.into_iter().enumerate() {
+        let mut is_damaged = false;
+        for (number, text, line) in lines {
             let relation = match lineage.relation(&line) {
                 Some(relation) => relation,
                 None if lineage.is_mentioned_in(&line, text) => RunRelation::Own,
@@ -120,6 +122,7 @@ impl GatewayLog {
                     continue;
                 }
             };
+            is_damaged |= line.is_damaged;
             progress.take(&line, relation);
             let is_started = relation == RunRelation::Started || lineage.is_of_every_run();
             if let Some((key, agent)) = line.delegate().filter(|_| is_started) {
@@ -134,7 +137,7 @@ impl GatewayLog {
             }
         }
         log.is_done = progress.is_done(&log.calls);
-        log.gaps = progress.gaps(&log.calls);
+        log.gaps = is_damaged.then_some(LogGap::Unreadable).into_iter().chain(progress.gaps(&log.calls)).collect();
         log.failure = progress.own.failure();
         let is_known = |unclear: &Unclear| {
             log.calls.iter().any(|call| {
@@ -253,8 +256,9 @@ struct Progress {
 
 #[derive(Debug, Default)]
 struct RunProgress {
-    /// Whether the gateway reports its end.
+    /// Whether the gateway reports its beginning and its end.
     has_end: bool,
+    has_begun: bool,
     attempt_ended: bool,
     ended: bool,
     /// The reason why the last attempt failed.
@@ -309,6 +313,7 @@ impl Progress {
         let has_unbegun = self.has_ends && self.started.len() < self.delegates.len();
         let do_started_continue = has_unbegun || self.started.values().any(RunProgress::continues);
         let gaps = [
+            (self.own.is_done() && self.own.has_end && !self.own.has_begun, LogGap::Unbegun),
             (self.own.continues(), LogGap::Unended),
             (do_started_continue && !self.are_idle(), LogGap::ChildUnended),
             (self.has_ends && self.unseen(calls) > 0, LogGap::ChildUnseen),
@@ -328,7 +333,7 @@ impl Progress {
 impl RunProgress {
     fn take(&mut self, event: &Event) {
         match event {
-            Event::Begun => (self.attempt_ended, self.failed) = (false, None),
+            Event::Begun => (self.has_begun, self.attempt_ended, self.failed) = (true, false, None),
             Event::Stopped(outcome) => self.failed = outcome.clone().err(),
             Event::Done(RunEnd::Attempt(outcome)) => {
                 self.attempt_ended = true;

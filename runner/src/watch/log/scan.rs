@@ -230,16 +230,20 @@ impl LogScanPass {
 
     fn line(&mut self, bytes: &[u8], number: usize) {
         let mut text = String::from_utf8_lossy(bytes.strip_suffix(b"\r").unwrap_or(bytes));
-        let line = Line::read(&text);
-        self.has_learned |= self.lineage.learn(&line);
-        self.has_dropped |= line.events.contains(&Event::Dropped) && self.may_be_of_the_run();
-        let relation = match self.lineage.relation(&line) {
-            Some(relation) => relation,
-            None if self.lineage.is_mentioned_in(&line, &text) => RunRelation::Own,
+        let all = Line::read_all(&text);
+        for line in &all {
+            self.has_learned |= self.lineage.learn(line);
+            self.has_dropped |= line.events.contains(&Event::Dropped) && self.may_be_of_the_run();
+        }
+        let relation = |line: &Line| match self.lineage.relation(line) {
+            Some(relation) => Some(relation),
+            None if self.lineage.is_mentioned_in(line, &text) => Some(RunRelation::Own),
             // It may have been started by the run.
-            None if self.lineage.is_named_by_another(&line, &text) => RunRelation::Started,
-            None => return,
+            None if self.lineage.is_named_by_another(line, &text) => Some(RunRelation::Started),
+            None => None,
         };
+        let related = all.into_iter().find_map(|line| Some((relation(&line)?, line)));
+        let Some((relation, line)) = related else { return };
         if text.len() > MAX_LINE_BYTES {
             text = Line::excerpt(&text)
                 .filter(|short| short.len() <= MAX_LINE_BYTES)
@@ -258,7 +262,7 @@ impl LogScanPass {
         let says_more = self.known.insert(Line { is_warning: false, events: Vec::new(), ..line.clone() });
         // A sentence of another program may be about a tool that it names.
         let is_sentence = line.events.is_empty() && !line.is_of_gateway;
-        if line.events.is_empty() && !is_sentence && !line.is_warning && !says_more {
+        if line.events.is_empty() && !is_sentence && !line.is_warning && !line.is_damaged && !says_more {
             return;
         }
         self.left = self.left.saturating_sub(text.len() + 1);

@@ -268,6 +268,9 @@ pub enum LogGap {
     Truncated,
     Removed,
     LongLine,
+    /// A line about the run is damaged.
+    Unreadable,
+    Unbegun,
     Unended,
     ChildUnended,
     ChildUnseen,
@@ -283,6 +286,8 @@ impl LogGap {
             LogGap::Truncated => "the log was emptied during the run, and the missing lines could change the result",
             LogGap::Removed => "part of the log was removed during the run, and its lines could change the result",
             LogGap::LongLine => "a line of the log is too long to be read, and it could change the result",
+            LogGap::Unreadable => "a line of the log is damaged, and its missing part could change the result",
+            LogGap::Unbegun => "the log does not contain the beginning of the run, so more may have happened before",
             LogGap::Unended => "the log does not contain the end of the run, so more may have happened",
             LogGap::ChildUnended => {
                 "the log does not contain the end of an agent that the run started, so more may have happened"

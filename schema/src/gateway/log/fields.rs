@@ -4,9 +4,10 @@
 //! fields, then the message), the level under `_meta.logLevelName`, and the trace under `traceId`. A truncated line is
 //! read up to its end.
 
-use std::fmt;
+use std::{borrow::Cow, fmt, sync::LazyLock};
 
-use serde::de::{Deserializer as _, MapAccess, Visitor};
+use regex::Regex;
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 /// The named values of a line, and its other words.
@@ -17,6 +18,8 @@ pub(super) struct Fields {
     pub words: Vec<String>,
     /// The level, if the line has one.
     pub level: Option<String>,
+    /// Whether it is JSON that cannot be read to its end.
+    pub is_damaged: bool,
     /// The same words, in lower case, one blank around each. `_` and `-` separate words.
     plain: String,
 }
@@ -47,11 +50,12 @@ const KEYS: [&str; 14] = [
 impl Fields {
     pub(super) fn read(text: &str) -> Fields {
         let mut fields = Fields::default();
-        if text.trim_start().starts_with('{') {
-            // A truncated line causes an error at its end; everything before it has been read.
-            let _ = serde_json::Deserializer::from_str(text).deserialize_map(&mut fields);
-        } else {
+        if !text.trim_start().starts_with('{') {
             fields.take_text(text);
+        } else if fields.take_json(text).is_err() {
+            fields = Fields::default();
+            // Everything before an error is read.
+            fields.is_damaged = fields.take_json(&readable(text)).is_err();
         }
         let said = fields.words.iter().map(String::as_str);
         let kinds = fields.named.iter().filter(|field| EVENT_KINDS.contains(&last(&field.path)));
@@ -81,6 +85,10 @@ impl Fields {
     /// Returns whether the words of a phrase appear in this order.
     pub(super) fn says(&self, phrase: &str) -> bool {
         self.plain.contains(&format!(" {phrase} "))
+    }
+
+    fn take_json(&mut self, text: &str) -> serde_json::Result<()> {
+        serde_json::Deserializer::from_str(text).deserialize_map(self)
     }
 
     fn take_text(&mut self, text: &str) {
@@ -192,6 +200,31 @@ impl<'de> Visitor<'de> for &mut Fields {
         }
         Ok(())
     }
+}
+
+/// Returns JSON without halves of characters: JavaScript writes them for a text that was cut in the middle of one.
+fn readable(text: &str) -> Cow<'_, str> {
+    static HALVES: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}").expect("a valid expression"));
+    HALVES.replace_all(text, r"\ufffd")
+}
+
+/// Splits a line behind each of the JSON objects at its beginning: two programs may have written into one line.
+pub(super) fn pieces(mut text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    while text.trim_start().starts_with('{') {
+        let mut objects = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+        if !matches!(objects.next(), Some(Ok(_))) {
+            break;
+        }
+        let (object, rest) = text.split_at(objects.byte_offset());
+        pieces.push(object);
+        text = rest;
+    }
+    if pieces.is_empty() || !text.trim().is_empty() {
+        pieces.push(text);
+    }
+    pieces
 }
 
 /// Returns a value unless it is a placeholder.

@@ -3,7 +3,10 @@
 //! There are two families of formats: lines about `run_id`, `tool` and `agent`, in words or in JSON, and the sentences
 //! of OpenClaw gateways, such as `embedded run tool start: runId=… tool=… toolCallId=…`.
 
-use crate::{check::text::visible, gateway::log::fields::Fields};
+use crate::{
+    check::text::visible,
+    gateway::log::fields::{self, Fields},
+};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Line {
@@ -25,6 +28,8 @@ pub struct Line {
     pub has_end: bool,
     pub is_of_gateway: bool,
     pub is_warning: bool,
+    /// Whether it is JSON that cannot be read to its end.
+    pub is_damaged: bool,
     pub events: Vec<Event>,
 }
 
@@ -151,6 +156,11 @@ const FAILURES: [&str; 15] = [
 ];
 
 impl Line {
+    /// Reads what programs wrote into one line of the file: usually one line.
+    pub fn read_all(text: &str) -> Vec<Line> {
+        fields::pieces(text).into_iter().map(Line::read).collect()
+    }
+
     /// Reads a line. A line in any other format is empty.
     pub fn read(text: &str) -> Line {
         let text = visible(text.trim_end());
@@ -180,6 +190,7 @@ impl Line {
             parent_span: one(&["parentspanid"]),
             has_own_session: fields.has(&["logicalsessionkey"]),
             is_of_gateway: is_openclaw || fields.level.is_some(),
+            is_damaged: fields.is_damaged,
             is_warning: matches!(fields.level.as_deref(), Some("WARN" | "ERROR" | "FATAL")),
             ..Line::default()
         };

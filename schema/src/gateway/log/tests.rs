@@ -92,7 +92,8 @@ fn agent_that_failed_has_ended_when_its_session_is_idle() {
         format!("{{\"1\":\"{what}: lane=session:agent:copy:subagent:k durationMs=1\",\"traceId\":\"abc\"}}\n")
     };
     let json = |message: &str| format!("{{\"1\":\"{message}\",\"traceId\":\"abc\"}}\n");
-    let mut text = json("embedded run tool start: runId=r1 tool=sessions_spawn toolCallId=c")
+    let mut text = json("embedded run start: runId=r1")
+        + &json("embedded run tool start: runId=r1 tool=sessions_spawn toolCallId=c")
         + &json("embedded run done: runId=r1 aborted=false")
         + &lane("lane enqueue")
         + &json("embedded run start: runId=r2 sessionKey=agent:copy:subagent:k")

@@ -404,7 +404,7 @@ fn part_of_the_evidence_is_not_enough() {
         "{type: trace_cost, max_usd: 1}",
         "{type: tool_sequence, mode: strict, expected: [memory.search, write]}",
     ] {
-        check(assertion, &traced, Status::Unknown, "more spans");
+        check(assertion, &traced, Status::Unknown, "parts of the trace");
     }
 }
 

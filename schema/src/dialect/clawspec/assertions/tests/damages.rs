@@ -117,6 +117,43 @@ fn assertion_about_a_damaged_log_does_not_pass() {
     );
 }
 
+/// Two programs that write to one file, a full disk and a crash leave such lines.
+#[test]
+fn assertion_about_a_log_with_a_damaged_line_does_not_pass() {
+    let call = json("embedded run tool start: runId=r1 tool=mail.send toolCallId=c2");
+    let used = "t run_id=r1 token_usage input=1000 output=1 total=1001";
+    let read = json(RUN[1]);
+    let damages: [(&str, String, [Status; 3]); 8] = [
+        ("a call behind another", format!("{read}{call}"), [Status::Fail, Status::Fail, Status::Pass]),
+        (
+            "words behind JSON",
+            format!("{read} t run_id=r1 tool=mail.send agent=main"),
+            [Status::Fail, Status::Fail, Status::Pass],
+        ),
+        ("tokens behind JSON", format!("{read}{used}"), [Status::Pass, Status::Pass, Status::Fail]),
+        (
+            "half a character",
+            call.replacen('{', "{\"2\":\"a \\ud83d\",", 1),
+            [Status::Fail, Status::Fail, Status::Pass],
+        ),
+        ("a number that is too large", call.replacen('{', "{\"ms\":1e999,", 1), [Status::Unknown; 3]),
+        ("a line that ends in a name", call[..call.find("il.send").unwrap()].to_owned(), [Status::Unknown; 3]),
+        ("a line that ends behind a name", call[..call.find("toolCallId").unwrap()].to_owned(), [Status::Unknown; 3]),
+        ("tokens that are cut", "{\"1\":\"t run_id=r1 token_usage input=1000 out".to_owned(), [Status::Unknown; 3]),
+    ];
+    for (damage, line, expected) in damages {
+        let mut all = lines("", &[]);
+        all.insert(2, line);
+        for (assertion, expected) in OF_LOG.iter().zip(expected) {
+            let verdict = judge(assertion, &log(&all));
+            assert_eq!(verdict.outcome.status(), expected, "{damage}: {assertion}: {:?}", verdict.outcome);
+        }
+    }
+    for assertion in OF_LOG {
+        check(assertion, &log(&lines("embedded run start", &[])), Status::Unknown, "the beginning of the run");
+    }
+}
+
 #[test]
 fn assertion_about_a_log_with_a_gap_does_not_pass() {
     let gaps = [LogGap::Cut, LogGap::Dropped, LogGap::Truncated, LogGap::Removed, LogGap::LongLine];
