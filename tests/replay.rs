@@ -376,6 +376,26 @@ fn a_limit_on_the_size_of_files_is_reported_and_ends_nothing() {
     assert!(done.stderr.contains("cannot record") && done.stderr.contains("File too large"), "{done:?}");
 }
 
+/// The recording of the run before would pass in place of the failure.
+#[test]
+fn failed_run_that_cannot_be_recorded_leaves_no_older_recording() {
+    for settings in ["{}\n", "recordings: {commit: true}\n"] {
+        let place = Place::with(&suite("cat state", "{output: {notContains: [leak]}}"));
+        place.write("speclens.yaml", settings);
+        place.write("state", "fine");
+        assert_eq!(place.run(&["run"]).code, Some(0));
+        assert_eq!(place.run(&["run", "--recorded", "--strict"]).code, Some(0));
+        place.write("state", "leak");
+        let program = place.program(&["run"]);
+        let mut limited = std::process::Command::new("sh");
+        limited.args(["-c", "ulimit -f 0; exec \"$0\" run"]).arg(program.get_program()).current_dir(place.path());
+        let done = Done::of(&limited.output().unwrap());
+        assert_eq!((done.code, done.stderr.matches("they are not kept").count()), (Some(1), 1), "{settings}: {done:?}");
+        let recorded = place.run(&["run", "--recorded", "--strict"]);
+        assert!(recorded.code == Some(1) && recorded.text().contains("no recording"), "{settings}: {recorded:?}");
+    }
+}
+
 #[test]
 fn recording_can_be_switched_off() {
     let place = Place::with(&suite("echo hello", "{output: {contains: [hello]}}"));

@@ -292,7 +292,8 @@ impl Recordings {
     }
 
     /// Writes a recording and removes others with the same label. If one of them is of an attempt that began later,
-    /// that one stays, and this returns `None`. If it cannot be written, it is not written at all.
+    /// that one stays, and this returns `None`. If it cannot be written, it is not written at all, and the others are
+    /// removed all the same: they no longer show the last result.
     pub fn write(&self, label: &Label, case: &str, recorded: &mut Recorded) -> io::Result<Option<PathBuf>> {
         let name = Name::of(&recorded.key, &self.place, label, recorded.began_us);
         self.look_for_others();
@@ -320,11 +321,29 @@ impl Recordings {
             evidence: std::mem::take(&mut recorded.evidence),
             notes: recorded.notes.clone(),
         };
-        let composed = compose(&mut recording, self.limit, form)?;
-        let written = self.write_composed(name, &composed);
-        composed.restore(&mut recording);
+        let composed = compose(&mut recording, self.limit, form).map_err(io::Error::from);
+        let written = composed.and_then(|composed| {
+            let written = self.write_composed(name.clone(), &composed);
+            composed.restore(&mut recording);
+            written
+        });
         recorded.evidence = recording.evidence;
-        written.map(Some)
+        written.map(Some).map_err(|error| match self.remove_all(name) {
+            true => error,
+            false => io::Error::new(error.kind(), format!("{error}; and the recordings of earlier runs remain")),
+        })
+    }
+
+    /// Removes the recordings with the label of a name. Returns whether none remains. To remove a file needs no space.
+    fn remove_all(&self, name: Name) -> bool {
+        let mut all = self.seen().index.others(&name);
+        // For version control, a recording has the name of the one before.
+        all.push(name);
+        let is_removed = |name: &Name| self.store.remove(&name.file_name()).is_ok();
+        let (removed, remaining): (Vec<Name>, Vec<Name>) = all.into_iter().partition(is_removed);
+        removed.iter().for_each(|other| self.seen().index.remove(other));
+        self.store.count_change();
+        remaining.is_empty()
     }
 
     fn write_composed(&self, name: Name, composed: &Composed) -> io::Result<PathBuf> {

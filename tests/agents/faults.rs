@@ -122,8 +122,7 @@ fn command_that_writes_a_gibibyte_takes_a_bounded_share_of_memory() {
 fn full_disk_changes_no_verdict_and_leaves_no_half_recording() {
     let place = place(SUITE, &["cat name > out.txt; cat out.txt", "cat out.txt"]);
     assert_eq!(run(&place, &["run"]).code, Some(0));
-    let recorded = place.recordings();
-    let texts: Vec<String> = recorded.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    assert_eq!(place.recordings().len(), 1);
     let program = with_key(&place, &[]);
     let mut limited = Command::new("sh");
     // Enough blocks for the task itself, and too few for a recording.
@@ -133,8 +132,7 @@ fn full_disk_changes_no_verdict_and_leaves_no_half_recording() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(done.stderr.matches("cannot record in ").count(), 1, "{done:?}");
     assert!(done.stderr.contains("File too large"), "{done:?}");
-    assert_eq!(place.recordings(), recorded, "and no draft");
-    assert!(recorded.iter().zip(texts).all(|(path, text)| fs::read_to_string(path).unwrap() == text));
+    assert_eq!(place.recordings(), [] as [std::path::PathBuf; 0], "no draft, and none of the run before");
 }
 
 /// Interrupts a run when a mark appears, and checks that it leaves nothing behind.

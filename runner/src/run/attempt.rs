@@ -454,7 +454,7 @@ impl Run {
             return;
         }
         let message = format!(
-            "cannot record in {}: {error}; the results are valid, but an edited test must be run again",
+            "cannot record in {}: {error}; the results are valid, but they are not kept",
             self.job.directory.join(recording::DIRECTORY).display()
         );
         self.send(Event::Note { message });
