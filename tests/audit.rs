@@ -85,11 +85,25 @@ fn accepted_faults_are_not_counted_and_new_ones_are() {
 }
 
 #[test]
+fn minimum_is_not_met_by_a_test_without_a_result() {
+    let other = "  - {name: other, command: echo hi, expect: {output: {contains: [hi]}}}\n";
+    let place = Place::with(&format!("{}{other}", suite(REFUNDS, CALLED)));
+    assert_eq!(place.run(&["run"]).code, Some(0));
+    assert_eq!(place.run(&["audit", "--minimum", "0.01"]).code, Some(0));
+    place.write("kindlm.yaml", format!("{}{}", suite(REFUNDS, CALLED), other.replace("echo hi", "echo  hi")));
+    assert_eq!(place.run(&["audit", "--minimum", "0.01"]).code, Some(3), "one is stale");
+    assert_eq!(place.run(&["audit"]).code, Some(0), "without a minimum");
+}
+
+#[test]
 fn tests_that_did_not_pass_are_not_audited() {
     let place = Place::with(&suite(REFUNDS, CALLED));
     let unrecorded = place.run(&["audit"]);
     assert_eq!(unrecorded.code, Some(3), "nothing was audited");
     assert!(unrecorded.stdout.contains("not audited, no recording"), "{}", unrecorded.stdout);
+    let formats = ["junit", "github", "sarif"].map(|format| place.run(&["audit", "--format", format]).stdout);
+    assert!(formats[0].contains("errors=\"1\"") && formats[0].contains("not-audited"), "{}", formats[0]);
+    assert!(formats[1..].iter().all(|report| report.contains("not audited: no recording")), "{formats:?}");
     place.write("kindlm.yaml", suite(REFUNDS, "{output: {contains: [denied]}}"));
     assert_eq!(place.run(&["run"]).code, Some(1));
     let failed = place.run(&["audit"]);

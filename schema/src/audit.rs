@@ -61,26 +61,21 @@ pub fn audit(case: &Case, dialect: Dialect, evidence: &Evidence, secrets: &Secre
         .filter(|claim| judged.iter().any(|it| it.claim == *claim && is_fine(it.verdict.outcome.status())))
         .collect();
     let (unasked, asked): (Vec<usize>, Vec<usize>) = holding.into_iter().partition(|claim| is_asked(*claim));
-    let effect = |fault: &Fault| {
-        if fault.evidence == *evidence {
+    let effect = |damaged: &Evidence| {
+        if damaged == evidence {
             return Effect::Inert;
         }
         let noticing = |claim: &usize| -> Vec<Pointer> {
             let claim = &case.claims[*claim];
-            let verdicts = claim.check.check(Act::of(&fault.evidence)).into_iter();
+            let verdicts = claim.check.check(Act::of(damaged)).into_iter();
             let bad = verdicts.filter(|it| !matches!(it.outcome.status(), Status::Pass | Status::Warn | Status::Skip));
             bad.map(|verdict| claim.at.join(&verdict.at)).collect()
         };
         let parts: Vec<Pointer> = asked.iter().flat_map(noticing).collect();
         if parts.is_empty() { Effect::Survived } else { Effect::Noticed(parts) }
     };
-    let mut tried: Vec<Tried> = faults(dialect, evidence)
-        .into_iter()
-        .map(|fault| {
-            let effect = effect(&fault);
-            Tried { fault, effect }
-        })
-        .collect();
+    let mut tried = Vec::new();
+    faults(dialect, evidence, &mut |fault, damaged| tried.push(Tried { fault, effect: effect(damaged) }));
     tried.sort_by_key(|it| it.fault.harm);
     Some(Audit { tried, unasked })
 }
@@ -105,6 +100,11 @@ impl Fault {
         let words = words.fix_with_help(fix);
         Finding::stated(Code::Unchecked, words, at, range).problem()
     }
+}
+
+/// Returns the problem of a test whose faults are unknown because it has no result.
+pub fn not_audited(reason: &str, at: Pointer, range: Range<usize>) -> Problem {
+    Finding::stated(Code::Unchecked, MessageParts::new(format!("not audited: {reason}")), at, range).problem()
 }
 
 /// How many faults are noticed.

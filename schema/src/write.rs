@@ -20,6 +20,9 @@ use crate::{
     verdict::Status,
 };
 
+/// Maximum number of assertions that are tried. Formats propose the plainest ones first.
+const MAX_PROPOSALS: usize = 100;
+
 /// An assertion that a format proposes about what was observed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
@@ -136,22 +139,25 @@ fn choose(
     };
     let mut proposals = dialect.propose(&all);
     proposals.retain(|proposal| !is_secret(&proposal.value));
+    proposals.truncate(MAX_PROPOSALS);
     let (_, known) = look(document);
     let with_all = insert(document, &case.at, &proposals);
     let trial = Trial::of(&with_all, look)?;
+    let judged = |evidence: &&Evidence| -> Vec<(Pointer, Status)> {
+        let part = |it: Judged| (trial.case.claims[it.claim].at.join(&it.verdict.at), it.verdict.outcome.status());
+        judge::judge(&trial.case, evidence, secrets).into_iter().map(part).collect()
+    };
+    let judged: Vec<Vec<(Pointer, Status)>> = all.iter().map(judged).collect();
     // What holds in every attempt, and is not itself reported.
     let holds = |placed: &Placed| {
-        let is_fine = |evidence: &Evidence| {
-            let judged = judge::judge(&trial.case, evidence, secrets).into_iter();
-            let part = |it: &Judged| trial.case.claims[it.claim].at.join(&it.verdict.at);
-            let own = judged.filter(|it| part(it).below(&placed.at).is_some());
-            let statuses: Vec<Status> = own.map(|it| it.verdict.outcome.status()).collect();
-            !statuses.is_empty() && statuses.iter().all(|status| *status == Status::Pass)
+        let is_fine = |judged: &Vec<(Pointer, Status)>| {
+            let mut own = judged.iter().filter(|(part, _)| part.below(&placed.at).is_some()).peekable();
+            own.peek().is_some() && own.all(|(_, status)| *status == Status::Pass)
         };
         let is_new = |problem: &&Problem| !known.iter().any(|it| it.message == problem.message);
         let reported = trial.problems.iter().filter(|problem| problem.severity <= Severity::Warning);
         let is_reported = reported.filter(is_new).any(|problem| problem.at.below(&placed.at).is_some());
-        !is_reported && all.iter().all(|evidence| is_fine(evidence))
+        !is_reported && judged.iter().all(is_fine)
     };
     let holding = with_all.placed.iter().filter(|placed| holds(placed)).map(|it| proposals[it.proposal].clone());
     let proposals: Vec<Proposal> = holding.collect();

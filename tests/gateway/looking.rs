@@ -68,7 +68,7 @@ fn log_says_later_that_a_run_has_ended_which_was_given_up() {
     let url = gateway.url();
     place.write("clawspec.yaml", format!("gateway_base_url: {url}\ngateway_log_pattern: log/gateway.log\n"));
     skill(&place, "demo", &[QUIET]);
-    let begun = "embedded run tool start: runId=run-1 tool=read toolCallId=1\n";
+    let begun = "embedded run start: runId=run-1\nembedded run tool start: runId=run-1 tool=read toolCallId=1\n";
     place.write("log/gateway.log", begun);
     let (code, report) = place.report(&["--timeout", "0.3"]);
     assert_eq!((code, statuses(&report)), (Some(3), vec![("quiet", "unknown")]), "{report:#}");

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 use quick_junit::{NonSuccessKind, Report, TestSuite};
 use serde_json::{Value, json};
 use speclens_schema::{
-    audit::{Audit, Effect, Harm, Tally, Tried},
+    audit::{Audit, Effect, Harm, Tally, Tried, not_audited},
     document::Pointer,
     suite::{Case, Claim},
     words::plural,
@@ -30,6 +30,8 @@ pub struct AuditedTest {
     pub subject: Option<String>,
     /// The audit, or the reason why there is none.
     pub audit: Result<Audit, String>,
+    /// Whether there is no audit because there is no result: no recording, or one of another act.
+    pub lacks_result: bool,
     /// Indices of the survivors in the audit that the user accepts.
     pub accepted: BTreeSet<usize>,
     /// Assertions that would notice survivors.
@@ -97,6 +99,9 @@ impl AuditReport {
             let problems = test.indexed_survivors().map(|(index, tried)| {
                 tried.fault.problem(at.clone(), range.clone(), test.remedy(index).map(Remedy::fix))
             });
+            let lacks_result = test.audit.as_ref().err().filter(|_| test.lacks_result);
+            let unknown = lacks_result.map(|reason| not_audited(reason, at.clone(), range.clone()));
+            let problems = problems.chain(unknown);
             match &case.file {
                 None => report.problems.extend(problems),
                 Some(_) => report.parts.push(FileReport { problems: problems.collect(), source }),
@@ -290,6 +295,9 @@ pub fn junit(reports: &[AuditReport]) -> String {
         for test in &audited.tests {
             let case = &report.suite.cases[test.case];
             let status = match &test.audit {
+                Err(reason) if test.lacks_result => {
+                    bad(NonSuccessKind::Error, "not-audited", &plain::line(&report.masked(reason)))
+                }
                 Err(reason) => {
                     let mut status = quick_junit::TestCaseStatus::skipped();
                     status.set_message(plain::line(&report.masked(reason)));

@@ -102,14 +102,13 @@ pub enum Harm {
     Other,
 }
 
-/// A fault, with the damaged evidence.
+/// A fault of evidence.
 #[derive(Clone, Debug)]
 pub struct Fault {
     pub operator: Operator,
     pub harm: Harm,
     /// What is damaged, such as "the call of `refund_order`".
     pub what: String,
-    pub evidence: Evidence,
 }
 
 /// A name that no test uses.
@@ -123,9 +122,19 @@ const CLAIM: &str = "Done: everything completed successfully.";
 
 const FAILURE: &str = "simulated failure";
 
-/// Returns every fault that can be made of the evidence of an attempt. Each call, command, file and span is damaged alone.
-pub fn faults(dialect: Dialect, evidence: &Evidence) -> Vec<Fault> {
-    let mut made = Made { dialect, original: evidence, faults: Vec::new() };
+/// Maximum number of calls, commands, files and steps each that are damaged; of more, those that are spread evenly.
+const MAX_DAMAGED: usize = 40;
+
+/// Returns the indices of the things that are damaged.
+fn damaged(count: usize) -> impl Iterator<Item = usize> {
+    let tried = count.min(MAX_DAMAGED);
+    (0..tried).map(move |index| index * count / tried)
+}
+
+/// Makes the faults of the evidence of an attempt, one after another, each with the damaged evidence. Each call, command,
+/// file and span is damaged alone.
+pub fn faults(dialect: Dialect, evidence: &Evidence, take: &mut dyn FnMut(Fault, &Evidence)) {
+    let mut made = Made { dialect, original: evidence, is_logged: false, take };
     made.of_calls();
     made.of_commands();
     made.of_answers();
@@ -139,13 +148,14 @@ pub fn faults(dialect: Dialect, evidence: &Evidence) -> Vec<Fault> {
             Some(())
         });
     }
-    made.faults
 }
 
 struct Made<'e> {
     dialect: Dialect,
     original: &'e Evidence,
-    faults: Vec<Fault>,
+    /// Whether a log shows the calls.
+    is_logged: bool,
+    take: &'e mut dyn FnMut(Fault, &Evidence),
 }
 
 impl Made<'_> {
@@ -156,7 +166,7 @@ impl Made<'_> {
             if !evidence.turns.is_empty() {
                 self.dialect.interpret(&mut evidence);
             }
-            self.faults.push(Fault { operator, harm, what, evidence });
+            (self.take)(Fault { operator, harm, what }, &evidence);
         }
     }
 
@@ -166,7 +176,8 @@ impl Made<'_> {
         if self.original.commands.is_some() || calls.is_empty() && self.original.turns.is_empty() {
             return;
         }
-        for (index, (turn, call)) in calls.iter().enumerate() {
+        for index in damaged(calls.len()) {
+            let (turn, call) = &calls[index];
             let (what, harm) = (format!("the call of `{}`", call.name), harm_of(&call.name));
             let mut on = |operator, damage: &dyn Fn(&mut PlacedCalls) -> Option<()>| {
                 self.add(operator, harm, what.clone(), |evidence| change_calls(evidence, damage));
@@ -232,7 +243,8 @@ impl Made<'_> {
     fn of_commands(&mut self) {
         let Some(log) = &self.original.commands else { return };
         let commands = &log.commands;
-        for (index, ran) in commands.iter().enumerate() {
+        for index in damaged(commands.len()) {
+            let ran = &commands[index];
             let text = &ran.command.text;
             let (what, harm) = (format!("the command `{}`", text.trim()), harm_of(text));
             let mut on = |operator, damage: &dyn Fn(&mut Vec<Ran>)| {
@@ -316,10 +328,10 @@ impl Made<'_> {
         let mut paths: Vec<String> = changed.chain(observed).filter(|path| !is_of_version_control(path)).collect();
         paths.sort();
         paths.dedup();
-        for path in paths {
+        for path in damaged(paths.len()).map(|index| &paths[index]) {
             let what = format!("the file `{path}`");
-            self.add(Operator::FileMissing, Harm::SideEffect, what.clone(), |evidence| remove_file(evidence, &path));
-            self.add(Operator::FileChanged, Harm::SideEffect, what, |evidence| change_file(evidence, &path));
+            self.add(Operator::FileMissing, Harm::SideEffect, what.clone(), |evidence| remove_file(evidence, path));
+            self.add(Operator::FileChanged, Harm::SideEffect, what, |evidence| change_file(evidence, path));
         }
     }
 
@@ -341,7 +353,8 @@ impl Made<'_> {
             let lines: Vec<usize> = of_id.collect();
             if lines.is_empty() { vec![call.line] } else { lines }
         };
-        for call in &calls {
+        self.is_logged = !calls.is_empty();
+        for call in damaged(calls.len()).map(|index| &calls[index]) {
             let own = lines_of(call);
             let harm = harm_of(&call.tool);
             let what = format!("the call of `{}`", call.tool);
@@ -385,8 +398,9 @@ impl Made<'_> {
         let Some(TraceAnswer::Found(trace)) = self.original.trace() else { return };
         let steps: Vec<usize> = (0..trace.spans.len()).filter(|at| trace.spans[*at].kind == SpanKind::Tool).collect();
         // A log shows the calls as well.
-        let is_logged = self.faults.iter().any(|fault| fault.operator == Operator::CallAdded);
-        for (index, span) in trace.spans.iter().enumerate() {
+        let is_logged = self.is_logged;
+        for index in damaged(trace.spans.len()) {
+            let span = &trace.spans[index];
             let name = format!("`{}`", span.name);
             let mut on = |operator, harm, what: String, damage: &dyn Fn(&mut Trace)| {
                 self.add(operator, harm, what, |evidence| {

@@ -313,10 +313,10 @@ impl Progress {
         let has_unbegun = self.has_ends && self.started.len() < self.delegates.len();
         let do_started_continue = has_unbegun || self.started.values().any(RunProgress::continues);
         let gaps = [
-            (self.own.is_done() && self.own.has_end && !self.own.has_begun, LogGap::Unbegun),
             (self.own.continues(), LogGap::Unended),
             (do_started_continue && !self.are_idle(), LogGap::ChildUnended),
             (self.has_ends && self.unseen(calls) > 0, LogGap::ChildUnseen),
+            (self.own.is_done() && self.own.has_end && !self.own.has_begun, LogGap::Unbegun),
         ];
         gaps.into_iter().filter_map(|(is_there, gap)| is_there.then_some(gap)).collect()
     }
@@ -334,6 +334,7 @@ impl RunProgress {
     fn take(&mut self, event: &Event) {
         match event {
             Event::Begun => (self.has_begun, self.attempt_ended, self.failed) = (true, false, None),
+            Event::Session { .. } => self.has_begun = true,
             Event::Stopped(outcome) => self.failed = outcome.clone().err(),
             Event::Done(RunEnd::Attempt(outcome)) => {
                 self.attempt_ended = true;
@@ -346,7 +347,6 @@ impl RunProgress {
             Event::Call { .. }
             | Event::CallEnded { .. }
             | Event::Unclear { .. }
-            | Event::Session { .. }
             | Event::Usage { .. }
             | Event::OtherProgram
             | Event::Busy

@@ -136,7 +136,13 @@ pub(super) fn perform(args: &Args) -> anyhow::Result<u8> {
     let is_below = |(report, minimum): (&AuditReport, &Option<f64>)| {
         report.tally().rate().zip(*minimum).is_some_and(|(rate, minimum)| rate < minimum)
     };
-    Ok(if reports.iter().zip(&minimums).any(is_below) { FAILED } else { PASSED })
+    if reports.iter().zip(&minimums).any(is_below) {
+        return Ok(FAILED);
+    }
+    let is_open = |(report, minimum): (&AuditReport, &Option<f64>)| {
+        minimum.is_some() && report.tests.iter().any(|test| test.lacks_result)
+    };
+    Ok(if reports.iter().zip(&minimums).any(is_open) { INCONCLUSIVE } else { PASSED })
 }
 
 /// Audits the first passing attempt of each test, by the order of its models.
@@ -167,7 +173,16 @@ fn audit_of(
             Ok(audit) if Tally::of(&audit.tried).survived > 0 => remedies_of(&loaded, case, outcome),
             Ok(_) | Err(_) => Vec::new(),
         };
-        tests.push(AuditedTest { case: outcome.case, subject, audit, accepted, remedies, passes_on: Vec::new() });
+        let lacks_result = audit.is_err() && outcome.runs.iter().any(|run| run.absence.is_some());
+        tests.push(AuditedTest {
+            case: outcome.case,
+            subject,
+            audit,
+            lacks_result,
+            accepted,
+            remedies,
+            passes_on: Vec::new(),
+        });
     }
     find_alike(suite, &result, secrets, &mut tests);
     Ok(AuditReport { report: loaded.report, tests })

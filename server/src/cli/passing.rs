@@ -16,7 +16,7 @@ use speclens_runner::{
 use speclens_schema::{document::Document, evidence::Evidence, suite::Case, verdict::Status, write::Look};
 use tokio_util::sync::CancellationToken;
 
-use super::{baseline, load::Loaded, run};
+use super::{INTERRUPTED, baseline, load::Loaded, run};
 use crate::threads;
 
 /// Judges the recordings of these cases. The result is incomplete if it was cancelled.
@@ -31,7 +31,12 @@ pub(super) fn recorded(
     let cancel = cancel.cloned().unwrap_or_default();
     let runtime = threads::runtime()?;
     run::end_with(&runtime, &cancel);
-    let result = runtime.block_on(run::run(&prepared, secrets, options, cancel, true));
+    let result = runtime.block_on(run::run(&prepared, secrets, options, cancel.clone(), true));
+    // From now on nothing is half done until a file is replaced in one step, so a signal ends the program.
+    runtime.spawn(async move {
+        cancel.cancelled().await;
+        std::process::exit(INTERRUPTED.into());
+    });
     std::mem::forget(runtime);
     Ok((result, loaded))
 }

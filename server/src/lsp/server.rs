@@ -115,7 +115,7 @@ pub(super) enum When {
     AllPlaced,
     /// When the files of the workspace are read as well.
     Indexed,
-    /// When it is known what all documents are, and their claims are judged as they are written now.
+    /// When it is known what all documents are, and the claims of the document are judged as they are written now.
     Judged,
 }
 
@@ -123,6 +123,8 @@ pub(super) enum When {
 struct Held {
     number: u64,
     when: When,
+    /// The document that it is about; `None` for all.
+    uri: Option<String>,
     task: Task,
 }
 
@@ -409,7 +411,7 @@ impl Server {
     ) {
         self.in_turn(&uri.clone(), move |server| {
             let Some(open) = server.world.documents.get(&uri).cloned() else { return drop(reply.send(None)) };
-            server.hold(when, move |server| {
+            server.hold(when, Some(uri.clone()), move |server| {
                 let mut world = Arc::clone(&server.world);
                 let is_text = |now: &Arc<OpenDocument>| now.text.rope().is_instance(open.text.rope());
                 if !world.documents.get(&uri).is_some_and(is_text) {
@@ -430,16 +432,16 @@ impl Server {
         reply: oneshot::Sender<T>,
         work: impl FnOnce(&Arc<World>) -> T + Send + 'static,
     ) {
-        self.hold(When::Indexed, move |server| {
+        self.hold(When::Indexed, None, move |server| {
             let world = Arc::clone(&server.world);
             server.requests.begin(move || drop(reply.send(work(&world))));
         });
     }
 
-    pub(super) fn hold(&mut self, when: When, task: impl FnOnce(&mut Server) + Send + 'static) {
+    pub(super) fn hold(&mut self, when: When, uri: Option<String>, task: impl FnOnce(&mut Server) + Send + 'static) {
         self.next_number += 1;
         let number = self.next_number;
-        self.held.push(Held { number, when, task: Box::new(task) });
+        self.held.push(Held { number, when, uri, task: Box::new(task) });
         self.release();
         if when == When::Indexed && self.held.iter().any(|held| held.number == number) {
             let handle = self.handle.clone();
@@ -457,15 +459,15 @@ impl Server {
 
     fn release(&mut self) {
         let (are_placed, is_indexed) = (self.queues.is_empty(), self.index.is_done());
-        let are_judged = self.analyses.is_empty();
         if self.world.is_index_complete != is_indexed {
             self.world_mut().is_index_complete = is_indexed;
         }
+        let analyses = &self.analyses;
         let is_due = |held: &mut Held| match held.when {
             When::Placed => true,
             When::AllPlaced => are_placed,
             When::Indexed => are_placed && is_indexed,
-            When::Judged => are_placed && are_judged,
+            When::Judged => are_placed && held.uri.as_ref().is_none_or(|uri| !analyses.contains_key(uri)),
         };
         let due: Vec<Held> = self.held.extract_if(.., is_due).collect();
         for held in due {

@@ -125,7 +125,7 @@ impl Server {
 
     fn check_workspace(&mut self, then: impl FnOnce(&mut Server, &Checked) + Send + 'static) {
         self.workspace_check = WorkspaceCheck::UnderWay { is_outdated: false };
-        self.hold(When::Indexed, move |server| {
+        self.hold(When::Indexed, None, move |server| {
             let world = Arc::clone(&server.world);
             server.work(
                 &server.background,

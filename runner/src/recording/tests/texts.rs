@@ -209,8 +209,9 @@ fn texts_are_neither_read_nor_written_through_links() {
     let error = recordings.write(&label("a", 0), "a", &mut recorded(KEY, beginning_us(), &text)).unwrap_err();
     assert!(error.to_string().contains("is a symbolic link"), "{error}");
     fs::remove_file(&folder).unwrap();
-    fs::create_dir(&folder).unwrap();
-    let name = fs::read_dir(&moved).unwrap().next().unwrap().unwrap().file_name();
+    write(&recordings, KEY, &label("a", 0), &text);
+    let name = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().file_name();
+    fs::rename(folder.join(&name), moved.join(&name)).unwrap();
     symlink(moved.join(&name), folder.join(&name)).unwrap();
     assert_eq!(read(&recordings, "a"), Err(Unusable::TextMissing));
 }
