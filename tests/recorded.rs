@@ -38,7 +38,7 @@ pub(crate) fn idle_agents(directory: &Path, place: &str) -> (Suite, EvidenceStor
             };
             let recorded = Recorded {
                 key: attempt_ref.key(),
-                act: case.action.parts(suite.dialect, &subject, &suite.inputs(&case.action)),
+                act: case.action.parts(suite.dialect.as_str(), &subject, &suite.inputs(&case.action)),
                 began_us: beginning_us(),
                 now: NOW.to_owned(),
                 evidence: Arc::new(evidence),

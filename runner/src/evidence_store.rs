@@ -63,7 +63,7 @@ pub struct AttemptRef<'a> {
 
 impl AttemptRef<'_> {
     pub fn key(&self) -> String {
-        self.case.action.key(self.suite.dialect, self.subject, &self.suite.inputs(&self.case.action))
+        self.case.action.key(self.suite.dialect.as_str(), self.subject, &self.suite.inputs(&self.case.action))
     }
 
     pub fn label(&self) -> Label {
@@ -355,7 +355,7 @@ impl AttemptRef<'_> {
     /// longer has. `None` if there is none.
     pub fn nearest(&self, recordings: &[Recording], secrets: &Secrets) -> Option<String> {
         let (action, case) = (&self.case.action, secrets.mask(&self.case.name));
-        let now = action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action));
+        let now = action.parts(self.suite.dialect.as_str(), self.subject, &self.suite.inputs(action));
         let others: HashSet<String> = self.suite.cases.iter().map(|case| secrets.mask(&case.name)).collect();
         let nearest = recordings
             .iter()
@@ -380,7 +380,8 @@ impl AttemptRef<'_> {
 
     pub fn stale(&self, before: &Parts) -> String {
         let action = &self.case.action;
-        let changed = changes(before, &action.parts(self.suite.dialect, self.subject, &self.suite.inputs(action)));
+        let changed =
+            changes(before, &action.parts(self.suite.dialect.as_str(), self.subject, &self.suite.inputs(action)));
         if changed.is_empty() {
             return "stale: the test has changed since it was recorded; run the test again".to_owned();
         }

@@ -21,13 +21,13 @@ use crate::{
     new_file::Template,
     pattern::{Pattern, PatternUse},
     problem::{Code, NewFile, Problem, Severity},
+    proposal::Proposal,
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
-    template_syntax::TemplateSyntax,
+    template::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
-    write::Proposal,
 };
 
 /// A format of test specs: a handle to its implementation.

@@ -14,8 +14,7 @@ use crate::{
     document::Pointer,
     json_schema::SpecFile,
     script::{Line, Places, read_valid},
-    template::{expanded, trimmed_placeholders},
-    template_syntax::{MissingValue, TemplateSyntax, Variable},
+    template::{MissingValue, TemplateSyntax, Variable, expanded, trimmed_placeholders},
     words::{AgentName, Name, ScriptFile, ScriptText, ToolName},
 };
 
@@ -391,7 +390,7 @@ fn equals(one: &Value, other: &Value) -> bool {
     }
 }
 
-const FILES: &[SpecFile] = &[SpecFile::GATEWAY];
+const FILES: &[&str] = &["gateway"];
 
 /// All variables.
 const VARIABLES: &[Variable] = &[

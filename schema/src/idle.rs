@@ -11,7 +11,8 @@ use crate::{
     finding::MessageParts,
     format::Dialect,
     suite::{Action, ActionKind, Case, Claim, TriggerKind},
-    template_syntax::{KnownValue, known_values},
+    template::KnownValue,
+    template_syntax::known_values,
     verdict::Status,
 };
 

@@ -57,6 +57,7 @@ mod new_file;
 pub mod observed;
 pub(crate) mod pattern;
 pub mod problem;
+pub mod proposal;
 pub mod quoting;
 pub mod reference;
 pub mod relations;

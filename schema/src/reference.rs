@@ -52,7 +52,8 @@ fn templates(out: &mut String) {
         }
         out.push_str("\n| variable | value | files |\n|---|---|---|\n");
         for variable in syntax.variables {
-            let files: Vec<String> = variable.files.iter().map(|file| file.heading()).collect();
+            let files: Vec<String> =
+                variable.files.iter().filter_map(|name| Some(SpecFile::parse(name)?.heading())).collect();
             write(out, format_args!("| `{{{{{}}}}}` | {} | {} |\n", variable.name, variable.docs, files.join(", ")));
         }
     }

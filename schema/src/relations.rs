@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::{
     document::Pointer,
-    names::{Name, Role},
+    names::{Name, Named, Role},
     validate::Definition,
 };
 
@@ -64,24 +64,6 @@ impl Topic {
         let mut hasher = FxHasher::default();
         name.hash(&mut hasher);
         Topic { kind, name: hasher.finish() }
-    }
-}
-
-/// A text of an item, and its location.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) name: String,
-    /// Location relative to the item.
-    pub(crate) at: Pointer,
-    /// Bytes, relative to the first byte of the item.
-    pub(crate) range: Range<usize>,
-}
-
-impl Named {
-    /// Returns a text of an item that begins at an offset.
-    pub(crate) fn new(name: impl Into<String>, at: &Pointer, range: Range<usize>, start: usize) -> Named {
-        let range = range.start.saturating_sub(start)..range.end.saturating_sub(start);
-        Named { name: name.into(), at: at.clone(), range }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Placeholders in texts: `{{name}}`. [`crate::template_syntax`] says which names have a value where.
+//! Placeholders in texts: `{{name}}`, and the syntaxes of formats that have them. [`crate::template_syntax`] lists the
+//! syntaxes.
 
 use std::{borrow::Cow, fmt, ops::Range};
 
@@ -136,6 +137,57 @@ impl fmt::Display for NoValue {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{{{{{}}}}}` has no value", self.0)
     }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    pub name: &'static str,
+    /// Meaning of the name, as a sentence.
+    pub docs: &'static str,
+    /// Names of the kinds of files in which it has a value.
+    pub files: &'static [&'static str],
+}
+
+impl Variable {
+    pub(crate) fn is_in(&self, kind: &str) -> bool {
+        self.files.contains(&kind)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct TemplateSyntax {
+    /// Name in the schema. If the author defines the variables, this is the sibling key that contains them.
+    pub word: &'static str,
+    pub texts: &'static str,
+    /// Syntax of placeholders, and treatment of unknown ones.
+    pub docs: &'static str,
+    pub allows_blanks: bool,
+    /// Names with a value; empty if the author defines them.
+    pub variables: &'static [Variable],
+    /// Names whose value is known before a run, with the value.
+    pub known_values: &'static [(&'static str, KnownValue)],
+    /// Consequence of a name without a value. `None` if the format itself reports it.
+    pub missing_value: Option<MissingValue>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownValue {
+    /// The date, in UTC.
+    Date,
+    /// The time, in UTC.
+    Time,
+    Root,
+    /// Always the same.
+    Text(&'static str),
+}
+
+/// Consequence of a placeholder without a value.
+#[derive(Clone, Copy, Debug)]
+pub struct MissingValue {
+    /// Consequence of an unknown name.
+    pub note: &'static str,
+    /// Other files in which some variables have a value, and the consequence here.
+    pub elsewhere: Option<(&'static str, &'static str)>,
 }
 
 #[cfg(test)]

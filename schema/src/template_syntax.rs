@@ -6,52 +6,8 @@ use crate::{
     format::Dialect,
     gateway_script,
     json_schema::SpecFile,
-    template::{Placeholder, placeholders, trimmed_placeholders},
+    template::{KnownValue, Placeholder, TemplateSyntax, Variable, placeholders, trimmed_placeholders},
 };
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Variable {
-    pub name: &'static str,
-    /// Meaning of the name, as a sentence.
-    pub docs: &'static str,
-    pub files: &'static [SpecFile],
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct TemplateSyntax {
-    /// Name in the schema. If the author defines the variables, this is the sibling key that contains them.
-    pub word: &'static str,
-    pub texts: &'static str,
-    /// Syntax of placeholders, and treatment of unknown ones.
-    pub docs: &'static str,
-    pub allows_blanks: bool,
-    /// Names with a value; empty if the author defines them.
-    pub variables: &'static [Variable],
-    /// Names whose value is known before a run, with the value.
-    pub known_values: &'static [(&'static str, KnownValue)],
-    /// Consequence of a name without a value. `None` if the format itself reports it.
-    pub missing_value: Option<MissingValue>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KnownValue {
-    /// The date, in UTC.
-    Date,
-    /// The time, in UTC.
-    Time,
-    Root,
-    /// Always the same.
-    Text(&'static str),
-}
-
-/// Consequence of a placeholder without a value.
-#[derive(Clone, Copy, Debug)]
-pub struct MissingValue {
-    /// Consequence of an unknown name.
-    pub note: &'static str,
-    /// Other files in which some variables have a value, and the consequence here.
-    pub elsewhere: Option<(&'static str, &'static str)>,
-}
 
 pub fn syntaxes() -> impl Iterator<Item = &'static TemplateSyntax> {
     Dialect::all().flat_map(|dialect| dialect.templates()).copied().chain([&gateway_script::SYNTAX])
@@ -60,7 +16,7 @@ pub fn syntaxes() -> impl Iterator<Item = &'static TemplateSyntax> {
 /// Returns the names with a value in a kind of file, for the syntax `word`; empty if the author defines them.
 pub fn variables(word: &str, file: SpecFile) -> Vec<&'static Variable> {
     let known = syntax(word).into_iter().flat_map(|syntax| syntax.variables);
-    known.filter(|variable| variable.files.contains(&file)).collect()
+    known.filter(|variable| variable.is_in(file.as_str())).collect()
 }
 
 /// Returns the names whose value is known before a run, in all syntaxes.
@@ -115,6 +71,12 @@ mod tests {
             "{{today}}/{{ now }} {{ }} {x} {{}} {{{run_id}}}",
             &[("today", 2..7), ("now", 13..16), ("", 23..23), ("run_id", 38..44)],
         );
+    }
+
+    #[test]
+    fn variables_name_kinds_of_files() {
+        let named = syntaxes().flat_map(|syntax| syntax.variables).flat_map(|variable| variable.files);
+        named.for_each(|name| assert!(SpecFile::parse(name).is_some(), "{name}"));
     }
 
     #[test]

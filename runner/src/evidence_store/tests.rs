@@ -55,7 +55,11 @@ fn recorded(suite: &Suite, began_us: u64, output: &str) -> Recorded {
     let attempt_ref = attempt_ref(suite);
     Recorded {
         key: attempt_ref.key(),
-        act: attempt_ref.case.action.parts(suite.dialect, attempt_ref.subject, &suite.inputs(&attempt_ref.case.action)),
+        act: attempt_ref.case.action.parts(
+            suite.dialect.as_str(),
+            attempt_ref.subject,
+            &suite.inputs(&attempt_ref.case.action),
+        ),
         began_us,
         now: String::new(),
         evidence: Arc::new(Evidence {

@@ -405,7 +405,7 @@ impl Run {
         let (mut evidence, notes) = masked.into_parts();
         let (dialect, secrets) = (self.job.suite.dialect, &self.job.secrets);
         let action = &attempt_ref.case.action;
-        let key = action.key(dialect, attempt_ref.subject, inputs);
+        let key = action.key(dialect.as_str(), attempt_ref.subject, inputs);
         if cancelled {
             evidence.error = Some(RunError::new(RunErrorKind::Cancelled, CANCELLED));
         }
@@ -417,7 +417,8 @@ impl Run {
             let result = RunResult { began_us, origin: Origin::Present, ..judged };
             return match only {
                 PartialRun::Present if !cancelled => {
-                    let (act, now) = (action.parts(dialect, attempt_ref.subject, inputs), self.job.clock.now());
+                    let (act, now) =
+                        (action.parts(dialect.as_str(), attempt_ref.subject, inputs), self.job.clock.now());
                     let seen = Recorded { key: key.clone(), act, began_us, now, evidence, notes };
                     self.job.store.keep_present(attempt_ref.label(), seen);
                     RunResult { key: Some(key), ..result }
@@ -430,7 +431,7 @@ impl Run {
             dialect.interpret(&mut evidence);
             return RunResult { key: Some(key), began_us, ..attempt_ref.judged(&Arc::new(evidence), secrets, notes) };
         }
-        let act = action.parts(dialect, attempt_ref.subject, inputs);
+        let act = action.parts(dialect.as_str(), attempt_ref.subject, inputs);
         let now = self.job.clock.now();
         let evidence = Arc::new(evidence);
         self.store(attempt_ref, Recorded { key, act, began_us, now, evidence, notes })

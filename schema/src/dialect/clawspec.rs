@@ -42,13 +42,13 @@ use crate::{
     new_file::Template,
     pattern::{Invalid, LetterCase, PatternUse},
     problem::{NewFile, Problem, Severity},
+    proposal::Proposal,
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
-    template_syntax::TemplateSyntax,
+    template::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
-    write::Proposal,
 };
 
 use rules::{contract, stale_files, unknown_key, unknown_type, yaml};

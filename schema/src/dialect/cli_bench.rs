@@ -23,13 +23,13 @@ use crate::{
     json_schema::SpecFile,
     pattern::{Invalid, Limit, Pattern, PatternUse},
     problem::{NewFile, Severity},
+    proposal::Proposal,
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite, task_files},
-    template_syntax::TemplateSyntax,
+    template::TemplateSyntax,
     validate::{Context, Definition},
     walk::Value,
-    write::Proposal,
 };
 
 pub use gates::Gates;

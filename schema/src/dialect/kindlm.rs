@@ -31,12 +31,12 @@ use crate::{
     json_schema::SpecFile,
     pattern::{Invalid, LetterCase, Limit, PatternUse},
     problem::{NewFile, Problem, Severity},
+    proposal::Proposal,
     relations::{Facts, Items},
     settings::Settings,
     suite::{ActionKind, Case, Suite},
-    template_syntax::TemplateSyntax,
+    template::TemplateSyntax,
     validate::Definition,
-    write::Proposal,
 };
 
 pub use gates::Gates;

@@ -6,9 +6,8 @@ use crate::{
     finding::{MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
-    template::trimmed_placeholders,
+    template::{TemplateSyntax, Variable, trimmed_placeholders},
     template_syntax,
-    template_syntax::{TemplateSyntax, Variable},
     walk::Value,
     words::{listed, nearest},
 };
@@ -20,9 +19,9 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(text) = value.text.filter(|text| text.contains('{')) else { return };
     let Some(syntax) = value.template().and_then(template_syntax::syntax) else { return };
     let Some(missing_value) = syntax.missing_value else { return };
-    let (file, limited) = (value.file(), value.template_names());
+    let (file, limited) = (value.file().as_str(), value.template_names());
     let has_value = |variable: &Variable| {
-        variable.files.contains(&file) && limited.as_ref().is_none_or(|names| names.contains(&variable.name))
+        variable.is_in(file) && limited.as_ref().is_none_or(|names| names.contains(&variable.name))
     };
     let names: Vec<&str> = syntax.variables.iter().filter(|it| has_value(it)).map(|it| it.name).collect();
     let lint_node = value.lint_node();
@@ -56,7 +55,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
 
 /// Whether a variable has a value at another place in this kind of file.
 fn has_value_elsewhere(value: &Value<'_, '_>, syntax: &TemplateSyntax, name: &str) -> bool {
-    syntax.variables.iter().any(|variable| variable.name == name && variable.files.contains(&value.file()))
+    syntax.variables.iter().any(|variable| variable.name == name && variable.is_in(value.file().as_str()))
 }
 
 /// Reports `{today}` instead of `{{today}}`.

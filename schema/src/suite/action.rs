@@ -14,7 +14,6 @@ use crate::{
     check::text::hexadecimal,
     document::Pointer,
     files::Inputs,
-    format::Dialect,
     gateway::{config::Config, params::Params},
 };
 
@@ -272,12 +271,12 @@ impl Action {
         }
     }
 
-    /// Returns the key of an attempt: the digest of the subject, the action and these files. Equal
+    /// Returns the key of an attempt: the digest of the format's name, the subject, the action and these files. Equal
     /// for equal actions, regardless of their location and claims.
     ///
     /// The hash covers the serialized action, so a new field is part of the key unless it is excluded
     /// explicitly.
-    pub fn key(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> String {
+    pub fn key(&self, dialect: &str, subject: &Subject, inputs: &Inputs) -> String {
         let key_content = self.key_content(dialect, subject, inputs);
         // Strings, and maps with strings as keys, can always be serialized.
         let written = serde_json::to_vec(&key_content).unwrap_or_default();
@@ -286,7 +285,7 @@ impl Action {
 }
 
 impl Action {
-    fn key_content<'a>(&'a self, dialect: Dialect, subject: &'a Subject, inputs: &'a Inputs) -> KeyContent<'a> {
+    fn key_content<'a>(&'a self, dialect: &'a str, subject: &'a Subject, inputs: &'a Inputs) -> KeyContent<'a> {
         let model = match self {
             Action::Prompt(prompt) => subject.model_id().map(|id| prompt.model(id)),
             Action::Command(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => None,
@@ -294,14 +293,14 @@ impl Action {
         KeyContent { dialect, subject, model, action: self, inputs }
     }
 
-    pub fn parts(&self, dialect: Dialect, subject: &Subject, inputs: &Inputs) -> Parts {
+    pub fn parts(&self, dialect: &str, subject: &Subject, inputs: &Inputs) -> Parts {
         parts(&self.key_content(dialect, subject, inputs))
     }
 }
 
 #[derive(Serialize)]
 struct KeyContent<'a> {
-    dialect: Dialect,
+    dialect: &'a str,
     subject: &'a Subject,
     /// The subject as the suite describes it: changes of the other models do not matter.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -360,7 +359,7 @@ mod tests {
     }
 
     fn key(action: &Action, subject: &Subject) -> String {
-        action.key(Dialect::KINDLM, subject, &Inputs::new())
+        action.key("kindlm", subject, &Inputs::new())
     }
 
     #[test]
@@ -376,9 +375,9 @@ mod tests {
     fn every_part_of_the_act_changes_its_key() {
         let base = key(&command("echo a"), &Subject::Command);
         assert_ne!(base, key(&command("echo b"), &Subject::Command));
-        assert_ne!(base, command("echo a").key(Dialect::CLAWSPEC, &Subject::Command, &Inputs::new()));
+        assert_ne!(base, command("echo a").key("clawspec", &Subject::Command, &Inputs::new()));
         let inputs = Inputs::from([("a.txt".to_owned(), "digest".to_owned())]);
-        assert_ne!(base, command("echo a").key(Dialect::KINDLM, &Subject::Command, &inputs));
+        assert_ne!(base, command("echo a").key("kindlm", &Subject::Command, &inputs));
         let Action::Command(mut other) = command("echo a") else { unreachable!() };
         other.variables.insert("name".to_owned(), "another".to_owned());
         assert_ne!(base, key(&Action::Command(other), &Subject::Command));

@@ -206,7 +206,9 @@ fn find_alike(suite: &Suite, result: &SuiteResult, secrets: &Secrets, tests: &mu
     let recorded: Vec<(usize, Arc<Evidence>)> = result.cases.iter().filter_map(evidence).take(MAX_OTHERS).collect();
     for test in tests.iter_mut().filter(|test| test.audit.is_ok()) {
         let case = &suite.cases[test.case];
-        let key = |case: &Case| Some(case.action.key(suite.dialect, case.action.subjects().first()?, &Inputs::new()));
+        let key = |case: &Case| {
+            Some(case.action.key(suite.dialect.as_str(), case.action.subjects().first()?, &Inputs::new()))
+        };
         let is_other = |other: &Case| other.action.kind() == case.action.kind() && key(other) != key(case);
         let others = recorded.iter().filter(|(other, _)| is_other(&suite.cases[*other]));
         let alike = others.filter(|(_, evidence)| passes_on(case, evidence, secrets));

@@ -222,7 +222,8 @@ fn variable(name: &str) -> String {
     let mut text = String::new();
     for syntax in syntaxes() {
         for variable in syntax.variables.iter().filter(|variable| variable.name == bare) {
-            let files: Vec<&str> = variable.files.iter().map(|file| file.title()).collect();
+            let files: Vec<&str> =
+                variable.files.iter().filter_map(|name| Some(SpecFile::parse(name)?.title())).collect();
             let _ = writeln!(text, "{{{{{bare}}}}} (in {})\n", syntax.texts);
             let _ = writeln!(text, "{}\n{}\n\n  available in: {}\n", variable.docs, syntax.docs, files.join(", "));
         }

@@ -181,7 +181,7 @@ fn record(loaded: &Loaded, index: usize, attempts: Vec<Attempt>, secrets: &Arc<S
         let attempt_ref = AttemptRef { suite, case, subject: &subject, repeat };
         let recorded = Recorded {
             key: attempt_ref.key(),
-            act: case.action.parts(dialect, &subject, &suite.inputs(&case.action)),
+            act: case.action.parts(dialect.as_str(), &subject, &suite.inputs(&case.action)),
             began_us: beginning_us(),
             now: clock.now(),
             evidence: Arc::new(evidence),

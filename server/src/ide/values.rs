@@ -1,10 +1,6 @@
 //! Current values of templates and paths.
 
-use speclens_schema::{
-    files::Files,
-    shape::Shape,
-    template_syntax::{self, KnownValue},
-};
+use speclens_schema::{files::Files, shape::Shape, template::KnownValue, template_syntax};
 
 /// The prefix of a path that would otherwise be ambiguous.
 const SCHEME: &str = "file://";

@@ -6,7 +6,8 @@ use speclens_schema::{
     evidence::{Context, Evidence, RunError, RunErrorKind, TemplateValues},
     gateway::trigger::Filled,
     suite::TriggerAction,
-    template_syntax::{self, KnownValue},
+    template::KnownValue,
+    template_syntax,
 };
 use uuid::Uuid;
 

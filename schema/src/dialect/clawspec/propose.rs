@@ -7,7 +7,8 @@ use crate::{
         Answer, Content, Evidence, FilesNeed, LogAnswer, Need, ObservationTime, Span, SpanKind, Trace, TraceAnswer,
     },
     gateway::log::{Call, GatewayLog},
-    write::{Proposal, common_lines, is_stable},
+    proposal::Proposal,
+    write::{common_lines, is_stable},
 };
 
 const THEN: &[&str] = &["then"];

@@ -1,12 +1,9 @@
 //! Template variables (`{{name}}`) in contracts, and where they have a value.
 
-use crate::{
-    json_schema::SpecFile,
-    template_syntax::{KnownValue, MissingValue, TemplateSyntax, Variable},
-};
+use crate::template::{KnownValue, MissingValue, TemplateSyntax, Variable};
 
-const ALL: &[SpecFile] = &[SpecFile::CLAWSPEC_SCENARIOS, SpecFile::CLAWSPEC_HANDOFF, SpecFile::CLAWSPEC_PIPELINE];
-const HANDOFF: &[SpecFile] = &[SpecFile::CLAWSPEC_HANDOFF];
+const ALL: &[&str] = &["clawspec-scenarios", "clawspec-handoff", "clawspec-pipeline"];
+const HANDOFF: &[&str] = &["clawspec-handoff"];
 
 /// Variable for the run of the callee, which only the gateway log contains.
 pub const CALLEE_RUN_ID: &str = "callee_run_id";

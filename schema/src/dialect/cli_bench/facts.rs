@@ -8,8 +8,9 @@ use crate::{
     json_schema::SpecFile,
     kind,
     lint_node::LintNode,
+    names::Named,
     pattern::is_literal,
-    relations::{Facts, Kind, Named, Topic},
+    relations::{Facts, Kind, Topic},
 };
 
 use crate::suite::{

@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::{
     evidence::{Change, Evidence, Ran},
-    write::{Proposal, common_lines, is_stable},
+    proposal::Proposal,
+    write::{common_lines, is_stable},
 };
 
 const ASSERT: &[&str] = &["assert"];

@@ -1,9 +1,6 @@
 //! `{{workdir}}` in cli-bench: the only placeholder.
 
-use crate::{
-    json_schema::SpecFile,
-    template_syntax::{TemplateSyntax, Variable},
-};
+use crate::template::{TemplateSyntax, Variable};
 
 pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     word: "workdir",
@@ -13,7 +10,7 @@ pub const SYNTAX: TemplateSyntax = TemplateSyntax {
     variables: &[Variable {
         name: "workdir",
         docs: "The absolute path of the working directory.",
-        files: &[SpecFile::CLI_BENCH, SpecFile::CLI_BENCH_TASKS],
+        files: &["cli-bench", "cli-bench-tasks"],
     }],
     known_values: &[],
     missing_value: None,

@@ -6,8 +6,9 @@ use crate::{
     document::{NodeRef, Pointer, Scalar},
     finding::{Finding, MessageParts, Relation},
     lint_node::LintNode,
+    names::Named,
     problem::Code,
-    relations::{Facts, Items, Kind, Named, Topic},
+    relations::{Facts, Items, Kind, Topic},
     template::placeholders,
     validate::is_damaged,
 };

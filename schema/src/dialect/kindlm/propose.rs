@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{
     evidence::{Evidence, Output, ToolCall},
-    write::{Proposal, common_lines, common_value},
+    proposal::Proposal,
+    write::{common_lines, common_value},
 };
 
 const CONTAINS: &[&str] = &["expect", "output", "contains"];

@@ -2,11 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use crate::{
-    json_schema::SpecFile,
-    template,
-    template_syntax::{TemplateSyntax, Variable},
-};
+use crate::template::{self, TemplateSyntax, Variable};
 
 pub(crate) const VARS: TemplateSyntax = TemplateSyntax {
     word: "vars",
@@ -19,7 +15,7 @@ pub(crate) const VARS: TemplateSyntax = TemplateSyntax {
     missing_value: None,
 };
 
-const SUITE: &[SpecFile] = &[SpecFile::KINDLM];
+const SUITE: &[&str] = &["kindlm"];
 
 pub(crate) const BODY: TemplateSyntax = TemplateSyntax {
     word: "http-body",

@@ -24,7 +24,7 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Fix, SettingsCondition, Severity},
     shape::holds,
-    template::trimmed_placeholders,
+    template::{Variable, trimmed_placeholders},
 };
 
 pub(super) const LISTS: [&str; 6] = ["given", "then", "deterministic", "semantic", "pre_delegation", "post_delegation"];
@@ -148,8 +148,8 @@ pub(super) fn artifact_paths(root: NodeRef<'_>) -> Vec<String> {
     static PROBLEMS: LazyLock<Value> = LazyLock::new(of_file);
     let is_handoff = root.get("assertions").is_some();
     let has_value = |name: &str| {
-        let is_here = |file: &SpecFile| is_handoff || *file == SpecFile::CLAWSPEC_SCENARIOS;
-        name != CALLEE_RUN_ID && variable(name).is_some_and(|variable| variable.files.iter().any(is_here))
+        let is_here = |known: &Variable| is_handoff || known.is_in(SpecFile::CLAWSPEC_SCENARIOS.as_str());
+        name != CALLEE_RUN_ID && variable(name).is_some_and(is_here)
     };
     let is_wrong = |path: NodeRef<'_>, text: &str| {
         PROBLEMS.as_array().into_iter().flatten().any(|problem| holds(&problem["if"], path))

@@ -8,8 +8,9 @@ use crate::{
     document::NodeRef,
     finding::{Finding, MessageParts, Relation, Report},
     lint_node::LintNode,
+    names::Named,
     problem::{Code, Fix, Problem, Severity, Subject},
-    relations::{Facts, Items, Kind, Named, Topic},
+    relations::{Facts, Items, Kind, Topic},
 };
 
 /// What a scenario says about files.

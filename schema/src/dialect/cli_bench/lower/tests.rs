@@ -115,7 +115,7 @@ fn a_scripted_model_is_a_part_of_what_is_done() {
         let document = Document::read(text, task_files::rules());
         let suite = Analyzer::new(SpecFile::CLI_BENCH).analyze(&document, &files, &Settings::default()).suite;
         let action = &suite.cases[0].action;
-        action.key(suite.dialect, &action.subjects()[0], &suite.inputs(action))
+        action.key(suite.dialect.as_str(), &action.subjects()[0], &suite.inputs(action))
     };
     assert_eq!(key("default: []\n"), key("default: []\n"));
     assert_ne!(key("default: []\n"), key("default: [{say: a}]\n"));

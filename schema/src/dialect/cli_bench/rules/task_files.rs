@@ -8,10 +8,11 @@ use crate::{
     files::{FileKind, Files, Resolved},
     finding::{Finding, MessageParts, Relation, Report, Scope},
     lint_node::LintNode,
+    names::Named,
     new_file::{self, Template},
     problem::{Code, Fix, OtherFile, Severity, Subject},
     quoting::scalar,
-    relations::{Items, Named},
+    relations::Items,
     rules::{
         invalid_path,
         missing_file::{Missing, ONLY_SLASHES},

@@ -91,7 +91,7 @@ fn the_key_follows_what_is_done_and_nothing_else() {
     let key = |text: &str, script: &str| {
         let suite = lower_with(text, &[("run.sh", script)]);
         let action = &suite.cases[0].action;
-        action.key(Dialect::KINDLM, &Subject::Command, &suite.inputs(action))
+        action.key("kindlm", &Subject::Command, &suite.inputs(action))
     };
     let base = "tests: [{name: a, command: 'sh run.sh {{x}}', vars: {x: '1', y: '2'}, expect: {}}]";
     let first = key(base, "true");
