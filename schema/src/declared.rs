@@ -7,17 +7,17 @@ use serde_json::Value as Json;
 
 use crate::{
     check::time,
-    document::{NodeRef, Scalar},
+    document::{NodeRef, Pointer, Scalar},
     edit,
     files::Files,
     finding::{Finding, MessageParts, Report, Scope},
-    format::Format,
+    format::{EffectiveDefault, Format},
+    json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Fix, Severity},
     quoting::scalar,
     shape::{self, Shape, Word},
-    template::KnownValue,
-    template::trimmed_placeholders,
+    template::{KnownValue, trimmed_placeholders},
     template_syntax,
     validate::{describe, in_seconds},
     walk::Value,
@@ -25,7 +25,12 @@ use crate::{
 };
 
 /// Reports the problems of a value that its schema declares.
-pub(crate) fn check(value: &Value<'_, '_>, format: &dyn Format, files: &dyn Files, report: &mut Report) {
+pub(crate) fn check(
+    value: &Value<'_, '_>,
+    (file, format): (SpecFile, &dyn Format),
+    files: &dyn Files,
+    report: &mut Report,
+) {
     let Some(shape) = value.shape() else { return };
     if value.text.is_some_and(|text| text.contains(['*', '?', '[']))
         && let Some(result) = value.declared(Shape::literal)
@@ -62,7 +67,8 @@ pub(crate) fn check(value: &Value<'_, '_>, format: &dyn Format, files: &dyn File
         report.extend(set.map(|(_, member)| replaced(&node, Some(value), &member, first)));
     }
     if let Some((keys, note)) = shape.expected().filter(|_| node.is_mapping()) {
-        check_expected(&node, value, &keys, note, (format, files), report);
+        let default = |at: &Pointer, key: &str| format.in_force(file, node.node.document(), at, key, files);
+        check_expected(&node, &keys, note, &default, report);
     }
 }
 
@@ -294,10 +300,9 @@ fn alone(value: &Value<'_, '_>, node: &LintNode<'_>, other: &str) -> Option<Find
 
 fn check_expected(
     node: &LintNode<'_>,
-    value: &Value<'_, '_>,
     keys: &[&'static str],
     note: &str,
-    (format, files): (&dyn Format, &dyn Files),
+    default: &dyn Fn(&Pointer, &str) -> Option<EffectiveDefault>,
     report: &mut Report,
 ) {
     let is_misspelled = |key: &str| node.entries().iter().any(|(other, _)| nearest(other, [key]).is_some());
@@ -305,8 +310,7 @@ fn check_expected(
         keys.iter().copied().filter(|key| node.node.get(key).is_none() && !is_misspelled(key)).collect();
     let Some(first) = missing.first() else { return };
     let at = node.at.key(first);
-    let default = |key: &str| format.in_force(value.file(), node.node.document(), &at, key, files);
-    let known = missing.iter().filter_map(|key| Some((*key, scalar(&default(key)?.value))));
+    let known = missing.iter().filter_map(|key| Some((*key, scalar(&default(&at, key)?.value))));
     let members: Vec<(&str, String)> = known.collect();
     let tag = node.node.entries().next().filter(|_| members.len() == missing.len());
     let edits = tag.and_then(|tag| node.with_behind(&tag.key.key_text(), &members));

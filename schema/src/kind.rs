@@ -73,7 +73,7 @@ impl FileContext<'_> {
 pub fn detect(path: &str, text: &str, context: &FileContext<'_>) -> Option<Detected> {
     let sure = |file| Some(Detected { file, is_guess: false });
     let outline = Outline::of(text);
-    let candidate = |file| Candidate { file, outline: &outline };
+    let candidate = |file| candidate(file, &outline);
     let content = Content::of(&outline, context.kinds);
     let name = named_among(context.kinds, path);
     let said = said_among(context.kinds, text);
@@ -100,23 +100,28 @@ pub fn detect(path: &str, text: &str, context: &FileContext<'_>) -> Option<Detec
         return sure(*part);
     }
     let by_pattern = context.kinds.iter().find(|file| file.signs.is_named_by_patterns()).copied();
-    if let Some(file) = by_pattern.filter(|file| could_be_named_by_pattern(content, name, path, &candidate(*file)))
+    if let Some(file) =
+        by_pattern.filter(|file| could_be_named_by_pattern(*file, content, name, path, &candidate(*file)))
         && (context.is_named_by_pattern)()
     {
-        return Some(Detected { file, is_guess: content.is_none() && !may_be_fixed(&candidate(file)) });
+        return Some(Detected { file, is_guess: content.is_none() && !may_be_fixed(file, &candidate(file)) });
     }
     let like = || context.kinds.iter().find(|file| file.signs.may_be_named(path)).copied();
     let found = match (content, name) {
         // A file without a name may have any name.
         (Some(content), _) => content.weigh(name.is_some() || path.is_empty() || like().is_some(), context),
-        (None, Some(Named::Perhaps(file))) => by_name(path, &candidate(file), context),
+        (None, Some(Named::Perhaps(file))) => by_name(file, path, &candidate(file), context),
         (None, Some(Named::Surely(_)) | None) => {
             let has_key = |file: &SpecFile| file.case_list().is_some_and(|list| outline.has(list));
-            like().filter(has_key).and_then(|file| by_name(path, &candidate(file), context))
+            like().filter(has_key).and_then(|file| by_name(file, path, &candidate(file), context))
         }
     };
     // For a misspelled directive, name and content decide first.
     found.or_else(|| sure(said?.meant?))
+}
+
+fn candidate<'a>(file: SpecFile, outline: &'a Outline<'a>) -> Candidate<'a> {
+    Candidate::new(outline, move || Shape::of(file))
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +133,7 @@ struct Content {
 impl Content {
     fn of(outline: &Outline<'_>, kinds: &[SpecFile]) -> Option<Content> {
         kinds.iter().find_map(|file| {
-            let strength = file.signs.content(&Candidate { file: *file, outline })?;
+            let strength = file.signs.content(&candidate(*file, outline))?;
             Some(Content { file: *file, strength })
         })
     }
@@ -152,8 +157,8 @@ impl Content {
 }
 
 /// Returns the result for a name that other tools also use, if the content is not sufficient.
-fn by_name(path: &str, candidate: &Candidate<'_>, context: &FileContext<'_>) -> Option<Detected> {
-    let (file, outline, signs) = (candidate.file, candidate.outline, candidate.file.signs);
+fn by_name(file: SpecFile, path: &str, candidate: &Candidate<'_>, context: &FileContext<'_>) -> Option<Detected> {
+    let (outline, signs) = (candidate.outline, file.signs);
     let found = |is_guess| Some(Detected { file, is_guess });
     if signs.is_of_another_tool(candidate) && (context.workspace)() != Workspace::Target {
         return None;
@@ -168,9 +173,9 @@ fn by_name(path: &str, candidate: &Candidate<'_>, context: &FileContext<'_>) -> 
         Workspace::Target => outline.keys.is_empty() || known > 0,
         Workspace::Settings if is_in_its_place => outline.keys.is_empty() || could_be,
         // ClawSpec settings do not apply to files of other tools in the same repository.
-        Workspace::Settings => is_wordless || could_be && has_one_of_its_own(candidate),
+        Workspace::Settings => is_wordless || could_be && has_one_of_its_own(file, candidate),
         // Agents of other tools have skills, too.
-        Workspace::BesideSkill => could_be && !outline.keys.is_empty() && has_one_of_its_own(candidate),
+        Workspace::BesideSkill => could_be && !outline.keys.is_empty() && has_one_of_its_own(file, candidate),
         Workspace::Unknown => {
             // A location that only one tool uses is the second sign, even if the content differs a lot from the format.
             let is_clear = if is_in_its_place { signs.is_clear_in_its_place(candidate) } else { None };
@@ -178,7 +183,7 @@ fn by_name(path: &str, candidate: &Candidate<'_>, context: &FileContext<'_>) -> 
         }
     };
     if is_ours {
-        return found(!may_be_fixed(candidate));
+        return found(!may_be_fixed(file, candidate));
     }
     // The file has no content of another tool yet.
     if file.dialect().is_none() && outline.keys.is_empty() && outline.items.is_empty() {
@@ -194,15 +199,14 @@ fn by_name(path: &str, candidate: &Candidate<'_>, context: &FileContext<'_>) -> 
 
 /// Whether a fix may be applied automatically: the content, if there is any, has a key that is specific to the kind, or
 /// no other keys.
-fn may_be_fixed(candidate: &Candidate<'_>) -> bool {
-    let is_ours = || has_one_of_its_own(candidate) || candidate.has_only_known();
-    candidate.outline.keys.is_empty() || !candidate.file.signs.is_of_another_tool(candidate) && is_ours()
+fn may_be_fixed(file: SpecFile, candidate: &Candidate<'_>) -> bool {
+    let is_ours = || has_one_of_its_own(file, candidate) || candidate.has_only_known();
+    candidate.outline.keys.is_empty() || !file.signs.is_of_another_tool(candidate) && is_ours()
 }
 
 /// Whether a key is specific to this kind of file, or the file has no content yet.
-fn has_one_of_its_own(candidate: &Candidate<'_>) -> bool {
-    candidate.outline.keys.len() == 1 && candidate.near("version").is_some()
-        || candidate.file.signs.has_one_of_its_own(candidate)
+fn has_one_of_its_own(file: SpecFile, candidate: &Candidate<'_>) -> bool {
+    candidate.outline.keys.len() == 1 && candidate.near("version").is_some() || file.signs.has_one_of_its_own(candidate)
 }
 
 /// Returns the kind that an unrecognized file resembles: by its content, or by its name.
@@ -221,19 +225,20 @@ pub fn lacking(file: SpecFile, text: &str) -> Vec<&'static str> {
 /// Whether a file that a pattern of the settings matches can be of the kind of the pattern. A pattern such as
 /// `skills/**/*.yaml` also matches files of other kinds and of other tools.
 fn could_be_named_by_pattern(
+    file: SpecFile,
     content: Option<Content>,
     name: Option<Named>,
     path: &str,
     candidate: &Candidate<'_>,
 ) -> bool {
     let outline = candidate.outline;
-    if content.is_some_and(|content| content.file != candidate.file) || !outline.items.is_empty() {
+    if content.is_some_and(|content| content.file != file) || !outline.items.is_empty() {
         return false;
     }
-    if candidate.file.signs.root_keys().iter().any(|key| outline.has(key)) {
+    if file.signs.root_keys().iter().any(|key| outline.has(key)) {
         return true;
     }
-    let is_other_by_name = name.is_some_and(|name| name != Named::Perhaps(candidate.file));
+    let is_other_by_name = name.is_some_and(|name| name != Named::Perhaps(file));
     // It may be incomplete.
     !is_other_by_name && is_yaml(path) && (outline.keys.is_empty() || candidate.known() * 2 > outline.keys.len())
 }

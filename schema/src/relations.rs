@@ -13,7 +13,6 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::{
     document::Pointer,
     names::{Name, Named, Role},
-    validate::Definition,
 };
 
 /// The facts of an item that matter to others.
@@ -92,6 +91,8 @@ fn sorted(mut topics: Vec<Topic>) -> Arc<[Topic]> {
 #[derive(Debug, Default)]
 pub(crate) struct ListFacts<'f> {
     list: &'static str,
+    /// Location of the list.
+    at: Pointer,
     /// Empty for a list without such facts.
     facts: Vec<&'f Facts>,
     /// The start of each item's node.
@@ -102,7 +103,7 @@ pub(crate) struct ListFacts<'f> {
 
 impl<'f> ListFacts<'f> {
     /// Takes the facts of each item, and the start of its node.
-    pub(crate) fn new(list: &'static str, all: impl Iterator<Item = (&'f Facts, usize)>) -> ListFacts<'f> {
+    pub(crate) fn new(list: &'static str, at: Pointer, all: impl Iterator<Item = (&'f Facts, usize)>) -> ListFacts<'f> {
         let (facts, starts): (Vec<&Facts>, Vec<usize>) = all.unzip();
         let mut topics: FxHashMap<Topic, (usize, usize)> = FxHashMap::default();
         // Most items have a name that no other one has.
@@ -112,7 +113,7 @@ impl<'f> ListFacts<'f> {
                 topics.entry(*topic).or_insert((index, 0)).1 += 1;
             }
         }
-        ListFacts { list, facts, starts, topics }
+        ListFacts { list, at, facts, starts, topics }
     }
 }
 
@@ -176,7 +177,7 @@ impl<'f> Items<'f> {
     /// Returns the absolute location of a text of an item.
     pub(crate) fn place(self, index: usize, named: &Named) -> (Pointer, Range<usize>) {
         let start = self.start(index);
-        let at = Definition::list_at(self.0.list).index(index).join(&named.at);
+        let at = self.0.at.index(index).join(&named.at);
         (at, named.range.start + start..named.range.end + start)
     }
 

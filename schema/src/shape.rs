@@ -24,13 +24,13 @@ use serde_json::{Map, Value};
 
 use crate::{
     document::{NodeRef, Pointer, Step},
-    json_schema::SpecFile,
+    key_path::KeyPath,
     words::URL_BEGINNING,
 };
 
 pub(crate) use crate::key_path::is_marker;
 pub(crate) use condition::{holds, matches, without};
-pub use key_paths::{all_keys, place_of, places_of};
+pub use key_paths::{all_keys, places_of};
 pub(crate) use keywords::{Compared, Looser};
 pub use keywords::{Seen, Word};
 pub use names::{Advice, OtherName};
@@ -102,16 +102,6 @@ pub enum Type {
 }
 
 impl Shape {
-    pub fn of(file: SpecFile) -> Shape {
-        Shape::new(file.schema(), file.schema())
-    }
-
-    /// Returns the schema of the node at a pointer, whether or not it exists. The document's root chooses branches if
-    /// the schema has any.
-    pub fn find(file: SpecFile, pointer: &Pointer, root: Option<NodeRef<'_>>) -> Option<Shape> {
-        Shape::of(file).below(pointer, root)
-    }
-
     /// Returns the schema of the node at a relative pointer. `node` is the node of this shape.
     pub fn below(&self, pointer: &Pointer, node: Option<NodeRef<'_>>) -> Option<Shape> {
         let mut shape = self.at(node);
@@ -122,6 +112,25 @@ impl Shape {
             node = below;
         }
         Some(shape)
+    }
+
+    /// Returns the place of the node at a relative pointer, whether or not it exists.
+    pub(crate) fn place_of(&self, pointer: &Pointer) -> Option<KeyPath> {
+        let mut shape = self.clone();
+        let mut path = Vec::new();
+        for step in pointer.steps() {
+            shape = match step.key().and_then(|key| shape.any_field(key)) {
+                Some((name, member)) => {
+                    path.push(name);
+                    member
+                }
+                None => {
+                    path.push(if shape.kind() == Type::List { "[]" } else { "*" });
+                    shape.step_to(&step, None)?
+                }
+            };
+        }
+        Some(KeyPath(path))
     }
 
     /// Returns the schema of a value anywhere in a mapping whose values are only known from recorded evidence.

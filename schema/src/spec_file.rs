@@ -2,6 +2,7 @@
 //! are in its folder.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     hash::{Hash, Hasher},
     ops::Deref,
@@ -11,12 +12,13 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    document::{NodeRef, ScalarRules},
+    document::{NodeRef, Pointer, ScalarRules},
     files::Files,
     finding::Report,
     format::Dialect,
     kind::{NoSigns, Signs},
     problem::Code,
+    shape::{Shape, Type},
 };
 
 /// A kind of file with a schema: a handle to its row.
@@ -307,6 +309,71 @@ impl SpecFile {
         let mut text = serde_json::to_string_pretty(&(self.0.schema)(self)).expect("a schema is JSON");
         text.push('\n');
         text
+    }
+}
+
+impl Shape {
+    pub fn of(file: SpecFile) -> Shape {
+        Shape::new(file.schema(), file.schema())
+    }
+
+    /// Returns the schema of the node at a pointer, whether or not it exists. The document's root chooses branches if
+    /// the schema has any.
+    pub fn find(file: SpecFile, pointer: &Pointer, root: Option<NodeRef<'_>>) -> Option<Shape> {
+        Shape::of(file).below(pointer, root)
+    }
+}
+
+/// A part of a document that is validated separately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Definition {
+    /// The whole, except for items of the lists in [`Definition::lists`].
+    Root(SpecFile),
+    /// One item of the top-level list with this key; an empty key means that the root is the list.
+    Item(SpecFile, &'static str),
+}
+
+impl Definition {
+    /// Returns the keys of the top-level lists whose items are validated separately; one empty key if the root is a
+    /// list.
+    pub fn lists(file: SpecFile) -> &'static [&'static str] {
+        static LISTS: PerFile<Vec<&'static str>> = PerFile::new();
+        LISTS.get(file, || {
+            let root = Shape::of(file);
+            if root.kind() == Type::List {
+                return vec![""];
+            }
+            let fields = root.fields(None).into_iter();
+            fields.filter(|field| field.shape.kind() == Type::List).map(|field| field.name).collect()
+        })
+    }
+
+    pub(crate) fn list_at(list: &str) -> Pointer {
+        if list.is_empty() { Pointer::root() } else { Pointer::root().key(list) }
+    }
+
+    pub(crate) fn list_in<'d>(root: NodeRef<'d>, list: &str) -> Option<NodeRef<'d>> {
+        if list.is_empty() { Some(root) } else { root.get(list) }
+    }
+
+    pub fn file(self) -> SpecFile {
+        match self {
+            Definition::Root(file) | Definition::Item(file, _) => file,
+        }
+    }
+
+    /// Returns the schema.
+    pub fn shape(self) -> &'static Shape {
+        static ROOTS: PerFile<Shape> = PerFile::new();
+        static ITEMS: PerFile<BTreeMap<&'static str, Shape>> = PerFile::new();
+        match self {
+            Definition::Root(file) => ROOTS.get(file, || Shape::of(file)),
+            Definition::Item(file, list) => {
+                let item = |list: &str| Shape::find(file, &Definition::list_at(list).index(0), None);
+                let items = || Definition::lists(file).iter().filter_map(|list| Some((*list, item(list)?))).collect();
+                ITEMS.get(file, items).get(list).expect("a list has items")
+            }
+        }
     }
 }
 

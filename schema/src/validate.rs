@@ -27,7 +27,7 @@ use crate::{
     json_schema::{BASE, SpecFile},
     problem::{Code, Fix, Problem, Severity},
     rules::too_large,
-    shape::{self, Shape},
+    shape::Shape,
     spec_file::{Empty, PerFile},
     walk,
 };
@@ -35,62 +35,12 @@ use crate::{
 use context::{Violation, ViolationKind};
 use instance::Yaml;
 
+pub use crate::spec_file::Definition;
 pub(crate) use context::{Context, Mapping};
 pub(crate) use fix::{could_hold, rename_title};
 pub(crate) use unit::in_seconds;
 
-/// A part of a document that is validated separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Definition {
-    /// The whole, except for items of the lists in [`Definition::lists`].
-    Root(SpecFile),
-    /// One item of the top-level list with this key; an empty key means that the root is the list.
-    Item(SpecFile, &'static str),
-}
-
 impl Definition {
-    /// Returns the keys of the top-level lists whose items are validated separately; one empty key if the root is a
-    /// list.
-    pub fn lists(file: SpecFile) -> &'static [&'static str] {
-        static LISTS: PerFile<Vec<&'static str>> = PerFile::new();
-        LISTS.get(file, || {
-            let root = Shape::of(file);
-            if root.kind() == shape::Type::List {
-                return vec![""];
-            }
-            let fields = root.fields(None).into_iter();
-            fields.filter(|field| field.shape.kind() == shape::Type::List).map(|field| field.name).collect()
-        })
-    }
-
-    pub(crate) fn list_at(list: &str) -> Pointer {
-        if list.is_empty() { Pointer::root() } else { Pointer::root().key(list) }
-    }
-
-    pub(crate) fn list_in<'d>(root: NodeRef<'d>, list: &str) -> Option<NodeRef<'d>> {
-        if list.is_empty() { Some(root) } else { root.get(list) }
-    }
-
-    pub fn file(self) -> SpecFile {
-        match self {
-            Definition::Root(file) | Definition::Item(file, _) => file,
-        }
-    }
-
-    /// Returns the schema.
-    pub fn shape(self) -> &'static Shape {
-        static ROOTS: PerFile<Shape> = PerFile::new();
-        static ITEMS: PerFile<BTreeMap<&'static str, Shape>> = PerFile::new();
-        match self {
-            Definition::Root(file) => ROOTS.get(file, || Shape::of(file)),
-            Definition::Item(file, list) => {
-                let item = |list: &str| Shape::find(file, &Definition::list_at(list).index(0), None);
-                let items = || Definition::lists(file).iter().filter_map(|list| Some((*list, item(list)?))).collect();
-                ITEMS.get(file, items).get(list).expect("a list has items")
-            }
-        }
-    }
-
     fn validator(self) -> &'static Validator<Yaml> {
         static ROOTS: PerFile<Validator<Yaml>> = PerFile::new();
         static ITEMS: PerFile<BTreeMap<&'static str, Validator<Yaml>>> = PerFile::new();

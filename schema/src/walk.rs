@@ -2,6 +2,7 @@
 //! share check the values here.
 
 mod value;
+mod visit;
 
 use crate::{
     declared,
@@ -23,12 +24,16 @@ use crate::{
     validate::Definition,
 };
 
+use value::Meaning;
 pub(crate) use value::Value;
-use value::{Meaning, each};
+use visit::each;
 
 /// Rules about a value alone, as it is written.
 const OF_VALUES: &[fn(&Value<'_, '_>, &mut Report)] =
-    &[number::check, pasted_secret::check, placeholder::check, compared::check, stray_sign::check, literal::check];
+    &[placeholder::check, compared::check, stray_sign::check, literal::check];
+
+/// Rules about a value in a kind of file.
+const OF_VALUES_IN: &[fn(&Value<'_, '_>, SpecFile, &mut Report)] = &[number::check, pasted_secret::check];
 
 /// Applies the rules that all formats share to a part of a document.
 pub(crate) fn check(
@@ -38,24 +43,26 @@ pub(crate) fn check(
     files: &dyn Files,
     report: &mut Report,
 ) {
-    let is_filled = Meaning::of(definition.file()).is_filled;
-    let is_settings = definition.file().is_settings();
+    let file = definition.file();
+    let is_filled = Meaning::of(file).is_filled;
+    let is_settings = file.is_settings();
     each(node, definition, &mut |value| {
         if value.is_own() {
             missing_space::check(value, report);
             escape::check(value, report);
-            syntax::check(value, report);
+            syntax::check(value, file, report);
         }
         if let Some(format) = format.filter(|_| value.may_mean) {
-            declared::check(value, format, files, report);
+            declared::check(value, (file, format), files, report);
         }
         if is_settings {
             return;
         }
         if value.is_own() {
+            OF_VALUES_IN.iter().for_each(|check| check(value, file, report));
             OF_VALUES.iter().for_each(|check| check(value, report));
             if is_filled {
-                missing_variable::check(value, report);
+                missing_variable::check(value, file, report);
                 unquoted_template::check(value, report);
             }
             if let Some(format) = format {

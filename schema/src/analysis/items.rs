@@ -62,7 +62,7 @@ impl ItemList {
 
     pub(super) fn facts(&self) -> ListFacts<'_> {
         let facts = self.items.iter().filter_map(|item| Some((item.findings.facts.as_ref()?, item.start)));
-        ListFacts::new(self.list, facts)
+        ListFacts::new(self.list, Definition::list_at(self.list), facts)
     }
 
     /// Returns the problems of the items, with absolute locations.

@@ -1,8 +1,9 @@
 //! Recognizes a kind of file by its content, if its name is not sufficient.
 
+use std::cell::LazyCell;
+
 use super::outline::{Entry, Outline};
 use crate::{
-    json_schema::SpecFile,
     shape::{Shape, Type},
     words::nearest,
 };
@@ -74,13 +75,17 @@ pub struct NoSigns;
 impl Signs for NoSigns {}
 
 /// Outline of a file that may be of a kind.
-#[derive(Clone, Copy)]
 pub struct Candidate<'a> {
-    pub(crate) file: SpecFile,
+    /// Schema of the kind. Few candidates need it.
+    pub(crate) shape: LazyCell<Shape, Box<dyn FnOnce() -> Shape>>,
     pub(crate) outline: &'a Outline<'a>,
 }
 
 impl<'a> Candidate<'a> {
+    pub(super) fn new(outline: &'a Outline<'a>, shape: impl FnOnce() -> Shape + 'static) -> Candidate<'a> {
+        Candidate { shape: LazyCell::new(Box::new(shape)), outline }
+    }
+
     /// Whether a root key exists and has a value of the type that this kind requires.
     pub fn has(&self, key: &str) -> bool {
         self.outline.has(key) && self.agrees(key)
@@ -88,7 +93,7 @@ impl<'a> Candidate<'a> {
 
     /// Whether a key is one of this kind of file, or similar to one, and has a value of the required type.
     pub(crate) fn agrees(&self, key: &str) -> bool {
-        let fields = Shape::of(self.file).all_fields();
+        let fields = self.shape.all_fields();
         let names = || fields.iter().map(|field| field.name);
         let Some(name) = names().find(|name| *name == key).or_else(|| nearest(key, names())) else { return false };
         let is_version = |entry: &Entry<'_>| ["", "1", "1.0"].contains(&entry.text());
@@ -111,13 +116,13 @@ impl<'a> Candidate<'a> {
 
     /// Whether the only word is the beginning of a key, which has no colon yet.
     pub(super) fn begins_a_key(&self) -> bool {
-        let begins = |typed: &str| Shape::of(self.file).all_fields().iter().any(|field| field.name.starts_with(typed));
+        let begins = |typed: &str| self.shape.all_fields().iter().any(|field| field.name.starts_with(typed));
         self.outline.typed.is_some_and(begins)
     }
 
     /// Whether all keys of the root, and of the items of its lists, are those of this kind of file, or similar.
     pub(super) fn has_only_known(&self) -> bool {
-        let root = Shape::of(self.file);
+        let root = &self.shape;
         let is_known_in_items = |entry: &Entry<'_>| {
             let item = root.any_field(entry.key).and_then(|(_, list)| list.item());
             let known: Vec<&str> = item.iter().flat_map(Shape::all_fields).map(|field| field.name).collect();

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use crate::{
     finding::{MessageParts, Report},
+    json_schema::SpecFile,
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
-    template::{TemplateSyntax, Variable, trimmed_placeholders},
+    template::{Variable, trimmed_placeholders},
     template_syntax,
     walk::Value,
     words::{listed, nearest},
@@ -15,11 +16,11 @@ use crate::{
 /// Help for a variable that is not expanded.
 pub(crate) const WRITE_VALUE: &str = "write the value itself";
 
-pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+pub(crate) fn check(value: &Value<'_, '_>, file: SpecFile, report: &mut Report) {
     let Some(text) = value.text.filter(|text| text.contains('{')) else { return };
     let Some(syntax) = value.template().and_then(template_syntax::syntax) else { return };
     let Some(missing_value) = syntax.missing_value else { return };
-    let (file, limited) = (value.file().as_str(), value.template_names());
+    let (file, limited) = (file.as_str(), value.template_names());
     let has_value = |variable: &Variable| {
         variable.is_in(file) && limited.as_ref().is_none_or(|names| names.contains(&variable.name))
     };
@@ -34,7 +35,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         let (written, note) = (found.text, missing_value.note);
         let words = if let Some((files, note)) = elsewhere {
             MessageParts::new(format!("`{written}` has a value only in {files}")).note(note).help(WRITE_VALUE)
-        } else if has_value_elsewhere(value, syntax, found.name) {
+        } else if syntax.variables.iter().any(|it| it.name == found.name && it.is_in(file)) {
             let steps: Vec<String> = lint_node.at.steps().map(|step| step.to_string()).collect();
             let words = MessageParts::new(format!("`{written}` has no value in `{}`", steps.join(".")));
             words.note(note).help(use_one_of(&names))
@@ -51,11 +52,6 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         report.push(lint_node.part_problem(written, Code::MissingVariable, words));
     }
     check_half_written(&lint_node, text, &names, report);
-}
-
-/// Whether a variable has a value at another place in this kind of file.
-fn has_value_elsewhere(value: &Value<'_, '_>, syntax: &TemplateSyntax, name: &str) -> bool {
-    syntax.variables.iter().any(|variable| variable.name == name && variable.is_in(value.file().as_str()))
 }
 
 /// Reports `{today}` instead of `{{today}}`.

@@ -23,7 +23,7 @@ pub(crate) fn is_instead_of_name(key: &str, value: NodeRef<'_>) -> bool {
 }
 
 /// Checks a value. The message does not repeat the secret.
-pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+pub(crate) fn check(value: &Value<'_, '_>, file: SpecFile, report: &mut Report) {
     let Some(text) = value.text else { return };
     let lint_node = || value.lint_node();
     if let Some(key) = value.own_key().filter(|key| is_instead_of_name(key, value.node)) {
@@ -37,7 +37,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
         let words = MessageParts::new(format!("this looks like {what}")).note("anyone who can read the file has it");
         let words = words.help(format!(
             "revoke it, put a new one in an environment variable, and list the variable in {}",
-            masked_by(value.file())
+            masked_by(file)
         ));
         report.push(lint_node().part_problem(&text[found], Code::PastedSecret, words));
     }

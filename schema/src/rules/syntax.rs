@@ -4,12 +4,13 @@ use crate::{
     document::{ScalarRules, Shape},
     edit,
     finding::{Finding, MessageParts, Report},
+    json_schema::SpecFile,
     problem::{Code, Edit, Fix},
     walk::Value,
 };
 
 /// Checks a list or mapping that may be an item. PyYAML allows tabs nowhere, which another rule reports.
-pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+pub(crate) fn check(value: &Value<'_, '_>, file: SpecFile, report: &mut Report) {
     let node = value.node;
     let document = node.document();
     let is_block = matches!(node.shape(), Shape::Mapping | Shape::Sequence) && !edit::nodes::is_flow(node);
@@ -24,7 +25,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     if words.ends_with('-') && before[words.len()..].contains('\t') {
         let range = line + words.len()..start;
         let words = MessageParts::new("a tab where only spaces are allowed");
-        let words = match value.file().dialect() {
+        let words = match file.dialect() {
             Some(dialect) => words.note(format!("{} rejects the file", dialect.program())),
             None => words,
         };

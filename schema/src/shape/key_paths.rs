@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use super::{Shape, Type};
-use crate::{document::Pointer, json_schema::SpecFile, key_path::KeyPath, spec_file::PerFile};
+use super::Shape;
+use crate::{json_schema::SpecFile, key_path::KeyPath, spec_file::PerFile};
 
 /// Returns the places of a key, in the order of the format.
 pub fn places_of(file: SpecFile, key: &str) -> &'static [KeyPath] {
@@ -63,22 +63,4 @@ impl Shape {
             }
         }
     }
-}
-
-pub fn place_of(file: SpecFile, pointer: &Pointer) -> Option<KeyPath> {
-    let mut shape = Shape::of(file);
-    let mut path = Vec::new();
-    for step in pointer.steps() {
-        shape = match step.key().and_then(|key| shape.any_field(key)) {
-            Some((name, member)) => {
-                path.push(name);
-                member
-            }
-            None => {
-                path.push(if shape.kind() == Type::List { "[]" } else { "*" });
-                shape.step_to(&step, None)?
-            }
-        };
-    }
-    Some(KeyPath(path))
 }

@@ -1,7 +1,10 @@
 //! Shapes of the real schemas.
 
 use super::*;
-use crate::document::{Document, ScalarRules};
+use crate::{
+    document::{Document, ScalarRules},
+    json_schema::SpecFile,
+};
 
 fn find(pointer: &str) -> Shape {
     Shape::find(SpecFile::KINDLM, &Pointer::parse(pointer), None).unwrap()
@@ -67,7 +70,7 @@ fn what_is_required_depends_on_the_document() {
 
 #[test]
 fn a_key_is_known_where_it_belongs() {
-    let words = |key| places_of(SpecFile::KINDLM, key).iter().map(crate::key_path::KeyPath::words).collect::<Vec<_>>();
+    let words = |key| places_of(SpecFile::KINDLM, key).iter().map(KeyPath::words).collect::<Vec<_>>();
     assert_eq!(words("contains"), ["under `output`", "under `output`"]);
     assert_eq!(words("timeoutMs"), ["under `defaults`", "under `trace`"]);
     assert_eq!(words("concurrency"), ["under `defaults`", "under `strategy`"]);

@@ -202,7 +202,7 @@ impl<'d> Context<'d> {
     }
 
     fn place_in_file(&self, at: &Pointer) -> Option<KeyPath> {
-        shape::place_of(self.file, &self.base.join(at))
+        Shape::of(self.file).place_of(&self.base.join(at))
     }
 
     /// Returns the tag and the form of a mapping with several forms.

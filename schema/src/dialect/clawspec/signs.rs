@@ -5,7 +5,6 @@ use crate::{
         Candidate, Signs, Strength, is_at,
         outline::{Entry, Outline},
     },
-    shape::Shape,
     words::nearest,
 };
 
@@ -46,7 +45,7 @@ impl Signs for Scenarios {
     /// Whether the scenarios neither act nor assert like those of the format, and have other keys.
     fn is_of_another_tool(&self, candidate: &Candidate<'_>) -> bool {
         let outline = candidate.outline;
-        let scenario = Shape::of(candidate.file).any_field("scenarios").and_then(|(_, list)| list.item());
+        let scenario = candidate.shape.any_field("scenarios").and_then(|(_, list)| list.item());
         let known: Vec<&str> = scenario.iter().flat_map(|it| it.all_fields()).map(|field| field.name).collect();
         let is_known = |key: &str| known.contains(&key) || nearest(key, known.iter().copied()).is_some();
         let is_step = |key: &str| ["given", "when", "then"].iter().any(|step| key == *step || is_near(key, step));

@@ -5,7 +5,6 @@ use crate::{
     format::Dialect,
     json_schema::generate,
     kind::{Candidate, Signs, Strength},
-    shape::Shape,
     spec_file::{Cases, DiscoveryRule, Empty, FileOwner, FilePatterns, Kind, SpecFile},
 };
 
@@ -38,7 +37,7 @@ impl Signs for SuiteSigns {
     fn content(&self, candidate: &Candidate<'_>) -> Option<Strength> {
         let outline = candidate.outline;
         let version = outline.entry("kindlm").filter(|entry| !entry.value.is_empty())?;
-        let is_known = |key: &str| Shape::of(candidate.file).any_field(key).is_some();
+        let is_known = |key: &str| candidate.shape.any_field(key).is_some();
         let has_others = outline.keys.iter().any(|it| it.key != "kindlm" && is_known(it.key));
         (has_others || version.text() == "1" && outline.keys.len() == 1).then_some(Strength::Name)
     }

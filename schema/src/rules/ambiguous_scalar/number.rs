@@ -5,6 +5,7 @@ use crate::{
     document::{NodeRef, Scalar, ScalarRules, Style, is_ambiguous},
     edit,
     finding::{MessageParts, Report},
+    json_schema::SpecFile,
     problem::{Code, Fix, Severity},
     shape::Compared,
     walk::Value,
@@ -20,7 +21,7 @@ enum Meaning {
 }
 
 /// Checks a value. One that is not valid at its place is reported separately.
-pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
+pub(crate) fn check(value: &Value<'_, '_>, file: SpecFile, report: &mut Report) {
     let node = value.node;
     let Some(text) = node.text().filter(|text| may_differ(text)) else { return };
     if node.style() != Some(Style::Plain) || node.tag().is_some() {
@@ -29,7 +30,7 @@ pub(crate) fn check(value: &Value<'_, '_>, report: &mut Report) {
     let Some(compared) = value.compared() else { return };
     let Some((meaning, severity)) = meaning(node, text, compared) else { return };
     let is_older = node.document().rules() == ScalarRules::Yaml11 && is_ambiguous(text);
-    let program = value.file().dialect().map(|format| format.program());
+    let program = file.dialect().map(|format| format.program());
     let note = program.filter(|_| is_older).map(|program| format!("{program} reads YAML 1.1"));
     let quoted = serde_json::Value::from(text).to_string();
     let (message, help) = match meaning {
