@@ -5,10 +5,10 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use speclens_schema::{
     evidence::{Ended, Evidence, ModelReply, RunErrorKind, Usage},
     format::Dialect,
-    gates::GateReport,
-    judge::Judged,
+    gates::{CaseOutcome, GateReport, RunOutcome},
+    judge::{self, Judged},
     mask::Secrets,
-    suite::{Subject, short_names},
+    suite::{Case, Subject, short_names},
     verdict::Status,
 };
 use tokio::sync::mpsc;
@@ -367,6 +367,22 @@ pub fn by_claim<'r>(attempts: &[&'r RunResult]) -> Vec<Vec<(&'r Judged, &'r RunR
         }
     }
     parts
+}
+
+/// Returns the outcome of a case for the gates of its suite.
+pub fn measured<'r>(case: &Case, status: Status, runs: impl Iterator<Item = &'r RunResult>) -> CaseOutcome<'r> {
+    // An attempt that never began has neither passed nor failed.
+    let (left_out, begun): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_left_out());
+    let left_out = left_out.into_iter().filter(|run| run.is_decided()).map(|run| &run.subject).collect();
+    let runs = begun.into_iter().map(|run| RunOutcome {
+        subject: &run.subject,
+        status: run.status,
+        verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
+        duration_ms: run.figures.duration_ms,
+        duration_is_open: run.figures.duration_is_open,
+        cost_usd: run.figures.total_cost_usd(),
+    });
+    CaseOutcome { status, runs: runs.collect(), unjudged: judge::unjudged(case), left_out }
 }
 
 #[cfg(test)]

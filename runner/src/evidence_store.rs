@@ -20,9 +20,8 @@ use speclens_schema::{
 };
 
 use crate::{
-    event::{Absence, AbsenceKind, Figures, OnDisk, Origin, RunResult, StoredEvidence},
+    event::{Absence, AbsenceKind, Figures, OnDisk, Origin, RunResult, StoredEvidence, measured},
     recording::{InUse, Label, Lookup, Machine, Recorded, Recording, Recordings, Retention, Unusable},
-    run::measured,
 };
 
 /// Maximum size in bytes of recorded evidence that stays in memory: reading it again costs more than keeping it.

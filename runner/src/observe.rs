@@ -128,7 +128,8 @@ async fn log(need: &LogNeed, view: &View) -> Answer {
         }
         let looked = looking(move || {
             let pattern = place.gateway.as_ref().map_or(Config::LOG_PATTERN, |gateway| &gateway.log_pattern);
-            log::look(&wanted, pattern, &place.directory, place.watch.as_deref())
+            let watch = place.watch.as_deref().map(|watch| (watch.log.as_ref(), &watch.identity));
+            log::look(&wanted, pattern, &place.directory, watch)
         });
         match looked.await {
             Ok(reading) if reading.is_half && timer.elapsed() < MAX_LINE_WAIT => {}

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod masked;
+mod plan;
 mod stop_repeats;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -18,10 +19,9 @@ use std::{
 
 use speclens_schema::{
     evidence::{Evidence, RunErrorKind},
-    gates::{CaseOutcome, GateReport, RunOutcome},
-    judge,
+    gates::{CaseOutcome, GateReport},
     mask::Secrets,
-    suite::{Action, Case, Subject, Suite},
+    suite::{Case, Subject, Suite},
     verdict::Status,
     words::plural,
 };
@@ -29,7 +29,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    event::{CaseResult, Event, Events, RunResult, SuiteResult},
+    event::{CaseResult, Event, Events, RunResult, SuiteResult, measured},
     evidence_store::AttemptRef,
     exec::{
         agent::Version,
@@ -37,17 +37,12 @@ use crate::{
     },
     recording::{self, Recording},
 };
+use plan::{Unit, plan, selected};
 use stop_repeats::AllAttempts;
 
 pub use crate::job::{Job, Mode, Options};
+pub use plan::planned;
 pub use stop_repeats::left_out;
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Unit {
-    case: usize,
-    subject: Subject,
-    repeat: u32,
-}
 
 struct Run {
     job: Job,
@@ -177,42 +172,6 @@ async fn opened(mut job: Job, mode: Mode) -> (Job, Option<String>) {
     }
 }
 
-/// Returns the subjects of a run, in the order of the file, each with its number of attempts.
-pub fn planned(suite: &Suite, options: &Options) -> Vec<(Subject, usize)> {
-    let mut planned: Vec<(Subject, usize)> = Vec::new();
-    for unit in plan(suite, &selected(suite, options), options) {
-        match planned.iter_mut().find(|(subject, _)| *subject == unit.subject) {
-            Some((_, attempts)) => *attempts += 1,
-            None => planned.push((unit.subject, 1)),
-        }
-    }
-    planned
-}
-
-fn selected(suite: &Suite, options: &Options) -> Vec<usize> {
-    let is_selected = |index: &usize| options.cases.as_ref().is_none_or(|cases| cases.contains(index));
-    (0..suite.cases.len()).filter(is_selected).collect()
-}
-
-fn plan(suite: &Suite, selected: &[usize], options: &Options) -> Vec<Unit> {
-    let mut units = Vec::new();
-    for &index in selected {
-        let case = &suite.cases[index];
-        if case.skip {
-            continue;
-        }
-        let mut subjects = case.action.subjects_of(&options.models, &options.help_modes);
-        if subjects.is_empty() && matches!(case.action, Action::None | Action::Agent(_)) {
-            subjects.push(Subject::Nobody);
-        }
-        for subject in subjects {
-            let unit = |repeat| Unit { case: index, subject: subject.clone(), repeat };
-            units.extend((0..case.repeat).map(unit));
-        }
-    }
-    units
-}
-
 /// Performs all units, a few at a time, and returns the results in the units' order.
 async fn perform(run: &Arc<Run>, units: &[Unit], concurrency: usize, tells: bool) -> Vec<Arc<RunResult>> {
     let mut order: Vec<usize> = (0..units.len()).collect();
@@ -289,21 +248,6 @@ fn gates(suite: &Suite, cases: &[CaseResult]) -> GateReport {
         }
     }
     report
-}
-
-pub fn measured<'r>(case: &Case, status: Status, runs: impl Iterator<Item = &'r RunResult>) -> CaseOutcome<'r> {
-    // An attempt that never began has neither passed nor failed.
-    let (left_out, begun): (Vec<_>, Vec<_>) = runs.partition(|run| run.is_left_out());
-    let left_out = left_out.into_iter().filter(|run| run.is_decided()).map(|run| &run.subject).collect();
-    let runs = begun.into_iter().map(|run| RunOutcome {
-        subject: &run.subject,
-        status: run.status,
-        verdicts: run.verdicts.iter().map(|judged| &judged.verdict).collect(),
-        duration_ms: run.figures.duration_ms,
-        duration_is_open: run.figures.duration_is_open,
-        cost_usd: run.figures.total_cost_usd(),
-    });
-    CaseOutcome { status, runs: runs.collect(), unjudged: judge::unjudged(case), left_out }
 }
 
 /// Returns the result of a suite with these cases and gates. Its status is the worst of what counts:

@@ -7,6 +7,7 @@
 //! ```
 
 mod aliases;
+mod analyzer;
 mod cases;
 mod directives;
 mod facts;
@@ -15,28 +16,22 @@ mod items;
 mod problems;
 mod ranges;
 
-use std::{
-    hash::{Hash, Hasher},
-    sync::Arc,
-};
-
-use rustc_hash::FxHasher;
+use std::sync::Arc;
 
 use crate::{
     directive,
-    document::{Block, Document, Fault, NodeRef, Shape},
+    document::{Document, Fault, NodeRef, Shape},
     faults,
     files::Files,
     finding::Report,
-    format::{Dialect, Format},
-    json_schema::SpecFile,
+    format::Dialect,
     names,
     problem::{Code, Problem},
     relations::{Items, ListFacts},
     rules::{ambiguous_scalar::cut_text, duplicate_name, unknown_reference},
     settings::Settings,
     suite::{Action, Suite},
-    validate::{self, Definition, is_damaged},
+    validate::{self, Definition},
     walk,
 };
 
@@ -44,6 +39,7 @@ use cases::{CaseContext, Errors, with_errors};
 use finish::finish;
 use items::ItemList;
 
+pub use analyzer::Analyzer;
 pub use problems::Problems;
 
 /// Result of the analysis of a document.
@@ -54,34 +50,7 @@ pub struct Analysis {
     pub suite: Suite,
 }
 
-/// Analyses documents of one kind, and caches the findings of each block.
-#[derive(Clone, Copy, Debug)]
-pub struct Analyzer {
-    file: SpecFile,
-    /// Number of file changes so far. Findings that depend on files are valid for one epoch only.
-    epoch: u64,
-    is_guess: bool,
-    /// Whether documents are in a directory, so other files can be next to them.
-    is_saved: bool,
-}
-
 impl Analyzer {
-    /// Returns an analyzer with empty caches.
-    pub fn new(file: SpecFile) -> Analyzer {
-        Analyzer { file, epoch: 0, is_guess: false, is_saved: true }
-    }
-
-    /// Sets whether the kind of the documents is only a guess. If it is, no fix is safe, since the documents may
-    /// belong to another tool.
-    pub fn guessing(self, is_guess: bool) -> Analyzer {
-        Analyzer { is_guess, ..self }
-    }
-
-    /// Sets whether the documents are saved. No file is reported as missing for an unsaved document.
-    pub fn saved(self, is_saved: bool) -> Analyzer {
-        Analyzer { is_saved, ..self }
-    }
-
     /// Computes what depends on the kind of file only, once. The first analysis needs it, and another thread can
     /// prepare it while this one reads the text.
     pub fn prepare(&self) {
@@ -89,16 +58,6 @@ impl Analyzer {
         std::iter::once(Definition::Root(self.file)).chain(items).for_each(validate::prepare);
         names::prepare(self.file);
         walk::prepare(self.file);
-    }
-
-    /// Invalidates the findings that depend on files.
-    pub fn files_changed(&mut self) {
-        self.epoch += 1;
-    }
-
-    /// Returns the number of file changes so far.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
     }
 
     pub fn analyze(&self, document: &Document, files: &dyn Files, settings: &Settings) -> Analysis {
@@ -178,28 +137,6 @@ impl Analyzer {
         found
     }
 
-    /// Returns the violations of the schema, as the format explains them.
-    fn validate(&self, node: NodeRef<'_>, definition: Definition, files: &dyn Files) -> Vec<Problem> {
-        let mut report = Report::default();
-        validate::check(node, definition, files, &mut report);
-        if !self.file.is_settings() {
-            duplicate_name::check(node, definition, &mut report);
-        }
-        walk::check(node, definition, self.format(), files, &mut report);
-        if let Some(format) = self.format() {
-            format.report(node, definition, files, &mut report);
-        }
-        report.resolve(is_damaged(node)).problems()
-    }
-
-    /// Returns a hash of everything that a result about a block depends on.
-    fn key(&self, document: &Document, start: usize, block: &Block, more: impl Hash) -> u64 {
-        let aliases = block.has_aliases().then(|| document.fingerprint_at(start));
-        let mut hasher = FxHasher::default();
-        (aliases, self.epoch, more).hash(&mut hasher);
-        hasher.finish()
-    }
-
     /// Returns the suite to run. The problems decide which cases are intact. An error that the author allows still
     /// counts, since allowing it does not make the claim valid.
     pub fn suite(&self, document: &Document, files: &dyn Files, settings: &Settings, problems: &[Problem]) -> Suite {
@@ -235,15 +172,6 @@ impl Analyzer {
             suite.cases.extend(context.lower.cases(item, &at, files).into_iter().map(Arc::new));
         }
         with_inputs(suite, files)
-    }
-
-    /// Returns the format of the documents; `None` for settings and scripts.
-    pub fn dialect(&self) -> Option<Dialect> {
-        self.file.dialect()
-    }
-
-    fn format(&self) -> Option<&'static dyn Format> {
-        self.dialect().map(Dialect::format)
     }
 
     /// Returns the suite without the cases of its list.

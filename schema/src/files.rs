@@ -3,7 +3,7 @@
 
 mod glob;
 
-pub use glob::python_name_matches;
+pub use glob::{FileKind, Matches, python_name_matches};
 
 use std::{
     collections::BTreeMap,
@@ -191,23 +191,6 @@ fn real(named: Resolved) -> Option<String> {
         Resolved::Found { path, .. } => Some(path),
         Resolved::Nothing | Resolved::Unread => None,
     }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Matches {
-    /// Paths of files and directories, in byte order.
-    pub paths: Vec<String>,
-    /// Whether there may be more: the search was aborted after too many entries.
-    pub cut: bool,
-}
-
-/// Kind of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FileKind {
-    File,
-    Directory,
-    /// Anything else.
-    Other,
 }
 
 /// In-memory files, for tests and for unsaved documents, which have no directory.

@@ -7,7 +7,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     document::{NodeRef, Pointer},
-    lint_node::LintNode,
     problem::{Code, Edit, Fix, Listing, OtherFile, Problem, Related, SettingsCondition, Severity, Subject},
 };
 
@@ -18,27 +17,6 @@ pub(crate) struct Location<'d> {
     pub(crate) at: &'d Pointer,
     /// The bytes to underline.
     pub(crate) range: &'d Range<usize>,
-}
-
-impl<'d> Location<'d> {
-    /// Returns the value with its location; for duplicate keys, the underlined one. `None` if
-    /// a node is missing.
-    pub(crate) fn lint_node(&self) -> Option<LintNode<'d>> {
-        LintNode::root(self.root).around(self.at, self.range.start)
-    }
-
-    /// Returns the node. `None` if it is missing.
-    pub(crate) fn node(&self) -> Option<NodeRef<'d>> {
-        Some(self.lint_node()?.node)
-    }
-
-    pub(crate) fn parent(&self) -> Option<NodeRef<'d>> {
-        Some(self.holder()?.node)
-    }
-
-    pub(crate) fn holder(&self) -> Option<LintNode<'d>> {
-        LintNode::root(self.root).around(&self.at.parent()?, self.range.start)
-    }
 }
 
 /// Text of a problem and its fixes: see [`Problem`] for each part.
@@ -253,11 +231,6 @@ impl Finding {
 
     pub(crate) fn add_related(&mut self, relation: Relation, at: Pointer, range: Range<usize>) {
         self.related.push(Relative { relation, at, range, file: None });
-    }
-
-    /// Adds a value as a related location, or the first line of a list or mapping.
-    pub(crate) fn with(self, label: &'static str, lint_node: &LintNode<'_>) -> Finding {
-        self.related(Relation::Labelled(label), lint_node.at.clone(), lint_node.range())
     }
 
     /// Adds a related location in another file.

@@ -13,7 +13,10 @@ use serde_json::{Map, Value};
 use crate::{
     document::Pointer,
     json_schema::SpecFile,
-    script::{Line, Places, read_valid},
+    script::{
+        Line,
+        read::{Places, read_valid},
+    },
     template::{MissingValue, TemplateSyntax, Variable, expanded, trimmed_placeholders},
     words::{AgentName, Name, ScriptFile, ScriptText, ToolName},
 };

@@ -5,7 +5,7 @@ use std::{collections::HashMap, ops::Range};
 use crate::{
     document::{EntryRef, NodeRef, Pointer, Scalar, Shape, Style},
     edit,
-    finding::{Finding, MessageParts},
+    finding::{Finding, Location, MessageParts, Relation},
     problem::{Code, Edit},
 };
 
@@ -290,4 +290,31 @@ pub(crate) fn head(root: NodeRef<'_>, at: &Pointer) -> Range<usize> {
     let line = text.byte_to_line(start);
     let words = text.get_byte_slice(start..text.line_to_byte(line + 1)).map(String::from).unwrap_or_default();
     start..range.end.min(start + words.trim_end().len()).max(start)
+}
+impl<'d> Location<'d> {
+    /// Returns the value with its location; for duplicate keys, the underlined one. `None` if
+    /// a node is missing.
+    pub(crate) fn lint_node(&self) -> Option<LintNode<'d>> {
+        LintNode::root(self.root).around(self.at, self.range.start)
+    }
+
+    /// Returns the node. `None` if it is missing.
+    pub(crate) fn node(&self) -> Option<NodeRef<'d>> {
+        Some(self.lint_node()?.node)
+    }
+
+    pub(crate) fn parent(&self) -> Option<NodeRef<'d>> {
+        Some(self.holder()?.node)
+    }
+
+    pub(crate) fn holder(&self) -> Option<LintNode<'d>> {
+        LintNode::root(self.root).around(&self.at.parent()?, self.range.start)
+    }
+}
+
+impl Finding {
+    /// Adds a value as a related location, or the first line of a list or mapping.
+    pub(crate) fn with(self, label: &'static str, lint_node: &LintNode<'_>) -> Finding {
+        self.related(Relation::Labelled(label), lint_node.at.clone(), lint_node.range())
+    }
 }

@@ -9,7 +9,7 @@ use crate::{
     json_schema::SpecFile,
     problem::Edit,
     quoting::scalar,
-    shape::{Looser, Need, Shape},
+    shape::{Need, Shape, keywords::Looser},
 };
 
 /// Returns the ways in which a failed assertion can say less, as they would be written, with their edits. `at` is the

@@ -3,7 +3,7 @@
 
 mod kind;
 mod lint;
-mod read;
+pub(crate) mod read;
 pub(crate) mod suite;
 
 use std::{borrow::Cow, collections::BTreeMap};
@@ -20,7 +20,6 @@ use crate::{
 };
 
 pub use read::{Line, Lines, read};
-pub(crate) use read::{Places, read_valid};
 
 /// Suffix of the names of such files.
 pub const ENDING: &str = ".script.yaml";

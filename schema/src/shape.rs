@@ -7,7 +7,7 @@
 
 mod condition;
 mod key_paths;
-mod keywords;
+pub(crate) mod keywords;
 mod labels;
 mod names;
 
@@ -31,7 +31,6 @@ use crate::{
 pub(crate) use crate::key_path::is_marker;
 pub(crate) use condition::{holds, matches, without};
 pub use key_paths::{all_keys, places_of};
-pub(crate) use keywords::{Compared, Looser};
 pub use keywords::{Seen, Word};
 pub use names::{Advice, OtherName};
 
@@ -133,12 +132,6 @@ impl Shape {
         Some(KeyPath(path))
     }
 
-    /// Returns the schema of a value anywhere in a mapping whose values are only known from recorded evidence.
-    pub fn anything(&self) -> Option<Shape> {
-        let is_fed = self.arguments_of().is_some() || matches!(self.seen(), Some((Seen::Fields, _)));
-        is_fed.then(|| Shape::of_parts(self.root, Arc::from([]), None))
-    }
-
     pub fn step(&self, key: &str, node: Option<NodeRef<'_>>) -> Option<Shape> {
         self.step_to(&Step::Key(key.into()), node)
     }
@@ -179,6 +172,11 @@ impl Shape {
         let mut own = Vec::new();
         resolve(root, schema, &mut own);
         Shape::of_parts(root, own.into(), None)
+    }
+
+    /// Returns a schema that accepts any value.
+    fn without_keywords(&self) -> Shape {
+        Shape::of_parts(self.root, Arc::from([]), None)
     }
 
     /// Returns an id that is equal for equal schemas.

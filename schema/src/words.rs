@@ -180,7 +180,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         return None;
     }
     let written = word;
-    let word = squashed(word);
+    let word = sense::squashed(word);
     let (length, letters) = outline(&word);
     // Only candidates that are at least this similar matter.
     let mut limit = match length {
@@ -195,7 +195,7 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
         if are_farther((length, letters), (other_length, other_letters), limit) {
             continue;
         }
-        let distance = strsim::osa_distance(&word, &squashed(candidate));
+        let distance = strsim::osa_distance(&word, &sense::squashed(candidate));
         if distance > limit || distance >= other_length {
             continue;
         }
@@ -218,7 +218,7 @@ fn outline(word: &str) -> (usize, u64) {
         let letters = word.bytes().filter(|letter| !matches!(letter, b'_' | b'-' | b' '));
         return letters.map(|letter| char::from(letter.to_ascii_lowercase())).fold((0, 0), add);
     }
-    squashed(word).chars().fold((0, 0), add)
+    sense::squashed(word).chars().fold((0, 0), add)
 }
 
 /// Finds the names that are meant by many words, in one long list.
@@ -303,8 +303,8 @@ pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item 
         return false;
     }
     let (length, letters) = outline(word);
-    let word = squashed(word);
-    let distance = |other: &str| strsim::osa_distance(&word, &squashed(other));
+    let word = sense::squashed(word);
+    let distance = |other: &str| strsim::osa_distance(&word, &sense::squashed(other));
     let limit = match length {
         0..=3 => 0,
         4..=7 => 1,
@@ -319,11 +319,6 @@ pub fn is_surely<'c>(word: &str, name: &str, candidates: impl IntoIterator<Item 
 /// difference in length, and a change of one letter adds or removes at most two kinds of letters.
 fn are_farther(one: (usize, u64), other: (usize, u64), limit: usize) -> bool {
     one.0.abs_diff(other.0) > limit || (one.1 ^ other.1).count_ones() as usize > 2 * limit
-}
-
-/// Returns a word without differences in spelling.
-fn squashed(text: &str) -> String {
-    text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// Returns alternative names in backticks: "`a`, `b` or `c`", "`a`, `b` or 3 others".

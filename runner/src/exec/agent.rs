@@ -8,55 +8,27 @@ mod conversation;
 mod help;
 mod scaffold;
 mod shell;
+mod task;
 mod task_directory;
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::time::Duration;
 
 use speclens_schema::{
     evidence::{CommandLog, Context, Ended, Evidence, FileLog, RunError, RunErrorKind},
-    mask::Secrets,
     suite::{AgentAction, AgentProgram, HelpMode},
 };
-use tokio_util::sync::CancellationToken;
 
 use super::{
     ActionSite, Attempt,
     process::{Background, Environment},
     talk,
 };
-use crate::model::Model;
 pub(crate) use conversation::tokens;
 pub use conversation::{Conversation, UsageBound, assumptions, grouped};
 pub(crate) use shell::Version;
 use shell::{Deadline, Shell};
+pub(crate) use task::{AgentBackend, TaskContext};
 use task_directory::TaskDirectory;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum AgentBackend<'a> {
-    /// A model; the runner runs its commands.
-    Model(&'a dyn Model),
-    Program(AgentProgram<'a>),
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct TaskContext<'a> {
-    pub action: &'a AgentAction,
-    pub test: &'a str,
-    pub backend: AgentBackend<'a>,
-    pub mode: Option<HelpMode>,
-    pub suite: &'a Path,
-    /// Environment variables that commands do not see unless `env` sets them.
-    pub hidden: &'a BTreeSet<String>,
-    /// The secrets, which no model may see.
-    pub secrets: &'a Secrets,
-    pub output_limit: usize,
-    pub keep: bool,
-    pub version: &'a Version,
-    pub cancel: &'a CancellationToken,
-    pub notify: &'a (dyn Fn(String) + Sync),
-    /// Receives the number of the awaited answer, from 1.
-    pub turn: &'a (dyn Fn(u32) + Sync),
-}
 
 /// The resources of an attempt: its directory and background processes. Dropping it releases both at once.
 #[derive(Debug)]

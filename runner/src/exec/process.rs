@@ -7,12 +7,10 @@
 //! and the [`watchdog`] ends those of a program that was killed. (A process that moves itself into another session has
 //! left the group: it can no longer block the run, but it cannot be ended.)
 
+mod command;
+
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    env,
-    ffi::OsString,
     io,
-    path::Path,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -24,6 +22,9 @@ use speclens_schema::{
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio_util::sync::CancellationToken;
 
+use command::POLL_INTERVAL;
+pub use command::{Command, Environment, Output};
+
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Maximum silence of an open pipe after the command itself has ended. A process that still holds it then is not waited
@@ -33,71 +34,10 @@ const SILENCE: Duration = Duration::from_secs(2);
 /// Maximum time to drain pipes after KILL. Only a process that left the group can hold one longer.
 const DRAIN: Duration = Duration::from_millis(250);
 
-const POLL_INTERVAL: Duration = Duration::from_millis(5);
-
 const INITIAL_BYTES: usize = 4 * 1024;
 
 /// Number of bytes per read beyond the limit: the capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
-
-#[derive(Clone, Copy, Debug)]
-pub struct Command<'a> {
-    pub shell: &'a str,
-    /// The text after its `-c`.
-    pub script: &'a str,
-    pub directory: &'a Path,
-    pub environment: &'a Environment,
-    /// The standard input; empty for none.
-    pub input: &'a [u8],
-    pub timeout: Duration,
-    pub output: Output,
-}
-
-impl<'a> Command<'a> {
-    /// A script of `sh` without input, whose output is kept up to a number of bytes.
-    pub(crate) fn shell(
-        script: &'a str,
-        directory: &'a Path,
-        environment: &'a Environment,
-        timeout: Duration,
-        limit: usize,
-    ) -> Command<'a> {
-        Command { shell: "sh", script, directory, environment, input: &[], timeout, output: Output::Kept(limit) }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Output {
-    /// Each stream is kept, up to this number of bytes.
-    Kept(usize),
-    /// It goes to the standard error of this program as it is written, and is not kept.
-    Shown,
-}
-
-impl Output {
-    fn limit(self) -> usize {
-        match self {
-            Output::Kept(limit) => limit,
-            Output::Shown => 0,
-        }
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Environment {
-    pub set: BTreeMap<String, String>,
-    pub removed: BTreeSet<String>,
-}
-
-impl Environment {
-    pub fn get(&self, name: &str) -> Option<OsString> {
-        match self.set.get(name) {
-            Some(value) => Some(value.into()),
-            None if self.removed.contains(name) => None,
-            None => env::var_os(name),
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {

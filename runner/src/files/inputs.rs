@@ -10,7 +10,7 @@ use ignore::WalkBuilder;
 use sha2::{Digest as _, Sha256};
 use speclens_schema::files::{self, Inputs, short};
 
-use super::{Digests, relative_path, slashed};
+use super::disk::{Digests, relative_path, slashed};
 
 /// Maximum number of files of one entry. Files beyond it are ignored, and noted.
 const MAX_FILES: usize = 20_000;

@@ -21,8 +21,9 @@ use speclens_schema::{
 };
 
 use super::{
-    Mode, Run, Unit,
+    Mode, Run,
     masked::{Masked, size_of},
+    plan::Unit,
     stop_repeats::left_out,
 };
 use crate::{

@@ -12,10 +12,11 @@ use speclens_schema::{
     verdict::Status,
 };
 
-use super::{Options, Unit, plan};
+use super::plan::{Unit, plan};
 use crate::{
     event::{AbsenceKind, RunResult},
     evidence_store::AttemptRef,
+    job::Options,
 };
 
 #[derive(Debug, Default)]

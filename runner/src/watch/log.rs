@@ -20,7 +20,6 @@ use crate::{files::open_regular, observe::content};
 use family::{Family, Member};
 use scan::{At, ScanResult, Source};
 
-use super::Watch;
 use crate::trace::Identity;
 
 const MAX_BYTES: usize = 768 * 1024;
@@ -148,17 +147,19 @@ impl LogWatch {
 type Sizes = Vec<(u64, String)>;
 
 /// Reads the lines of a run: those of the act if the run is the act's own and its log was watched, or else all.
-pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Option<&Watch>) -> Reading {
+pub(crate) fn look(
+    need: &LogNeed,
+    pattern: &str,
+    directory: &Path,
+    watch: Option<(Option<&LogWatch>, &Identity)>,
+) -> Reading {
     let family = Family::new(pattern, directory);
     let is_of_family = need.path.as_ref().is_none_or(|path| family.around(path).is_some());
-    let is_own = |watch: &&Watch| need.run.is_empty() || watch.identity.run_id.as_ref() == Some(&need.run);
-    let own = watch.filter(is_own);
-    if let Some((log, identity)) = own.and_then(|watch| Some((watch.log.as_ref()?, &watch.identity)))
-        && is_of_family
-    {
+    let own = watch.filter(|(_, identity)| need.run.is_empty() || identity.run_id.as_ref() == Some(&need.run));
+    if let Some((Some(log), identity)) = own.filter(|_| is_of_family) {
         return log.reading(need, identity);
     }
-    let session = own.filter(|_| !need.run.is_empty()).and_then(|watch| watch.identity.session_key.clone());
+    let session = own.filter(|_| !need.run.is_empty()).and_then(|(_, identity)| identity.session_key.clone());
     let members = match &need.path {
         None => family.last_days(),
         Some(path) => family.around(path).unwrap_or_else(|| family::members(path, directory)),
@@ -171,8 +172,7 @@ pub(crate) fn look(need: &LogNeed, pattern: &str, directory: &Path, watch: Optio
 pub(crate) fn of_external_run(identity: &Identity, pattern: &str, directory: &Path) -> GatewayLog {
     let Some(run) = identity.run_id.clone() else { return GatewayLog::default() };
     let need = LogNeed { path: None, run, moment: ObservationTime::After };
-    let watch = Watch { identity: identity.clone(), ..Watch::default() };
-    GatewayLog::of(&look(&need, pattern, directory, Some(&watch)).answer, &need.run)
+    GatewayLog::of(&look(&need, pattern, directory, Some((None, identity))).answer, &need.run)
 }
 
 struct Opened<'m> {

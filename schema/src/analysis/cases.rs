@@ -8,7 +8,7 @@ use std::{
 
 use rustc_hash::FxHasher;
 
-use super::Analyzer;
+use super::analyzer::Analyzer;
 use crate::{
     document::{Document, NodeRef, Pointer},
     files::Files,

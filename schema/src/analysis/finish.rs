@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    analysis::{Analyzer, aliases, directives, facts, ranges::Ranges},
+    analysis::{aliases, analyzer::Analyzer, directives, facts, ranges::Ranges},
     directive::{self, Allowance},
     document::{Document, Fault, is_foreign_blank},
     faults,

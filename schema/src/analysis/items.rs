@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::{Analyzer, cases::CaseContext, finish};
+use super::{analyzer::Analyzer, cases::CaseContext, finish};
 use crate::{
     document::{Block, NodeRef, parallel},
     files::Files,

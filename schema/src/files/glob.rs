@@ -1,13 +1,28 @@
 //! Glob patterns. The search is bounded: a pattern like `**/**/*` in a huge tree terminates and reports
 //! that it was truncated.
 
-use super::{FileKind, Matches};
-
 /// Maximum number of directory entries to visit.
 const MAX_ENTRIES: usize = 100_000;
 
 /// Maximum depth of the search.
 const MAX_DEPTH: usize = 32;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matches {
+    /// Paths of files and directories, in byte order.
+    pub paths: Vec<String>,
+    /// Whether there may be more: the search was aborted after too many entries.
+    pub cut: bool,
+}
+
+/// Kind of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    File,
+    Directory,
+    /// Anything else.
+    Other,
+}
 
 /// Returns the matches of a pattern in the tree that `list` returns.
 ///

@@ -1,7 +1,7 @@
 //! Unknown keys, and what was meant by them: what the types say of the name, or else a misspelled key of the mapping, a
 //! key of another form of it, or a key of another mapping.
 
-use std::{cmp::Reverse, rc::Rc};
+use std::cmp::Reverse;
 
 use serde_json::Value;
 
@@ -29,20 +29,11 @@ use super::{pasted_secret, unknown_reference};
 
 mod home;
 mod swallowed;
+mod unknown;
 
 pub(crate) use home::home;
 pub(crate) use swallowed::of as swallowed;
-
-/// An unknown key of a mapping.
-struct Unknown<'c, 'd> {
-    context: &'c Context<'d>,
-    at: &'c Pointer,
-    parent: Pointer,
-    key: &'c str,
-    known: Rc<Mapping<'d>>,
-    /// Its value; of duplicate keys, the underlined one.
-    value: Option<LintNode<'d>>,
-}
+use unknown::{Unknown, is_of_other_unit};
 
 /// What is said of an unknown key.
 struct Said {
@@ -101,25 +92,6 @@ fn move_to(name: &str) -> String {
 }
 
 impl<'c, 'd> Unknown<'c, 'd> {
-    /// `start`: offset of the underlined key.
-    fn new(context: &'c Context<'d>, at: &'c Pointer, key: &'c str, start: usize) -> Unknown<'c, 'd> {
-        let parent = at.parent().unwrap_or_default();
-        let value = LintNode::root(context.node).around(at, start);
-        Unknown { context, at, key, known: context.mapping(&parent), parent, value }
-    }
-
-    fn file(&self) -> SpecFile {
-        self.context.file
-    }
-
-    fn node(&self) -> Option<NodeRef<'d>> {
-        Some(self.value.as_ref()?.node)
-    }
-
-    fn member(&self, name: &str) -> Option<Shape> {
-        self.known.shape.as_ref()?.step(name, self.known.node)
-    }
-
     /// Whether an assertion has none of several keys of which it needs at least one.
     fn is_alone(&self) -> bool {
         let any_of = self.known.shape.as_ref().map(Shape::any_of).unwrap_or_default();
@@ -449,20 +421,4 @@ fn fits_only_elsewhere(file: SpecFile, name: &str, field: &Shape, value: NodeRef
     let places = shape::places_of(file, name).iter();
     let mut shapes = places.filter_map(|place| Shape::find(file, &place.pointer().key(name), None));
     !value.is_null() && shapes.any(|shape| could_hold(&shape, value)) && !could_hold(field, value)
-}
-
-/// Whether a key is about another unit than the key `name`, whose unit is `wanted`.
-fn is_of_other_unit(key: &str, name: &str, wanted: Option<Unit>) -> bool {
-    let own = wanted.map(Unit::as_written).or_else(|| Unit::in_name(name));
-    Unit::in_name(key).zip(own).is_some_and(|(written, own)| written != own) || counts_by_another_number(key, name)
-}
-
-/// Whether both names end with different units of a price: `input_per_1m`, `input_per_1k`.
-fn counts_by_another_number(key: &str, name: &str) -> bool {
-    let number =
-        |text: &str| text.rsplit_once("per").map(|(_, number)| number.trim_start_matches(['_', '-']).to_lowercase());
-    number(key).zip(number(name)).is_some_and(|(one, other)| {
-        let is_number = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit());
-        is_number(&one) && is_number(&other) && one != other
-    })
 }

@@ -119,6 +119,12 @@ pub(crate) struct NameWords {
 }
 
 impl Shape {
+    /// Returns the schema of a value anywhere in a mapping whose values are only known from recorded evidence.
+    pub fn anything(&self) -> Option<Shape> {
+        let is_fed = self.arguments_of().is_some() || matches!(self.seen(), Some((Seen::Fields, _)));
+        is_fed.then(|| self.without_keywords())
+    }
+
     pub(crate) fn has_name_words(&self) -> bool {
         self.keyword("x-name").is_some()
     }

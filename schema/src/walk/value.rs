@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     document::{NodeRef, Pointer, Step},
     lint_node::LintNode,
-    shape::{Compared, Shape, Word},
+    shape::{Shape, Word, keywords::Compared},
 };
 
 /// A visited value.

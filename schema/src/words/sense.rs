@@ -2,8 +2,6 @@
 //! similarity must never invert an assertion. A slip changes letters inside a word; where whole words or the start of a
 //! word differ, another name may be meant.
 
-use super::squashed;
-
 /// Words that negate or forbid.
 const NEGATIONS: &[&str] = &[
     "not", "no", "non", "never", "without", "none", "cannot", "cant", "dont", "doesnt", "didnt", "isnt", "arent",
@@ -122,6 +120,11 @@ pub(super) fn are_siblings(one: &str, other: &str) -> bool {
     let (ours, theirs) = (words(one), words(other));
     let has_own = |words: &[String], others: &[String]| words.iter().any(|word| !others.contains(word));
     ours.iter().any(|word| theirs.contains(word)) && has_own(&ours, &theirs) && has_own(&theirs, &ours)
+}
+
+/// Returns a word without differences in spelling.
+pub(super) fn squashed(text: &str) -> String {
+    text.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a text differs from a name only by slips inside its words, or in spelling, and not in its numbers: `p50` is

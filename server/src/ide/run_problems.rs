@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use speclens_runner::{
-    event::{RunResult, share},
-    run::measured,
-};
+use speclens_runner::event::{RunResult, measured, share};
 use speclens_schema::{
     check::text::uncolored,
     document::{Document, NodeRef, Pointer},

@@ -11,8 +11,9 @@ use speclens_schema::{
 };
 
 use super::{
-    TaskContext, help,
+    help,
     shell::{Deadline, Shell},
+    task::TaskContext,
 };
 use crate::{
     exec::{

@@ -17,7 +17,10 @@ use tokio::{
     process::{ChildStderr, ChildStdin, ChildStdout},
 };
 
-use super::{Output, watchdog};
+use super::{
+    command::{Command, Output, POLL_INTERVAL},
+    watchdog,
+};
 
 pub(super) struct Child {
     /// The first field, so it is dropped first: a leader that has not been reaped keeps the id of its group.
@@ -71,7 +74,7 @@ pub(super) fn without_gate(stderr: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn spawn(command: super::Command<'_>) -> io::Result<Child> {
+pub(super) fn spawn(command: Command<'_>) -> io::Result<Child> {
     watchdog::prepare();
     let script = command.script;
     let (input, mut gate) = io::pipe()?;
@@ -152,7 +155,7 @@ impl Child {
     pub(super) async fn gone(&self, patience: Duration) {
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline && self.group.as_ref().is_some_and(Group::is_running) {
-            tokio::time::sleep(super::POLL_INTERVAL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -164,7 +167,7 @@ impl Child {
             if !group.is_running() {
                 return false;
             }
-            tokio::time::sleep(super::POLL_INTERVAL).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         true
     }

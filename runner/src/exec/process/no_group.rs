@@ -23,7 +23,7 @@ impl Group {
     }
 }
 
-pub(super) fn spawn(_: super::Command<'_>) -> io::Result<Child> {
+pub(super) fn spawn(_: super::command::Command<'_>) -> io::Result<Child> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "running tests is supported only on Linux and macOS"))
 }
 

@@ -11,13 +11,17 @@ use speclens_schema::{
 };
 
 use super::{
-    super::{Unit, left_out, measured, plan, stop_repeats::AllAttempts},
+    super::{
+        left_out,
+        plan::{Unit, plan},
+        stop_repeats::AllAttempts,
+    },
     Job, Options, Ran,
     agents::{Acts, job_of, runs},
     recorded, run_job,
 };
 use crate::{
-    event::{AbsenceKind, RunResult},
+    event::{AbsenceKind, RunResult, measured},
     evidence_store::AttemptRef,
 };
 

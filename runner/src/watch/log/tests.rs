@@ -68,10 +68,6 @@ fn shown(answer: &LogAnswer) -> Vec<String> {
     answer.placed().map(line).collect()
 }
 
-fn of_run(log: &LogWatch, run: &str) -> Watch {
-    Watch { log: Some(log.clone()), identity: identity(run), trace: None }
-}
-
 fn since(watch: &LogWatch, run: &str) -> Vec<String> {
     shown(&watch.collect(&identity(run)))
 }
@@ -85,7 +81,7 @@ fn only_lines_of_the_run_that_were_written_since_are_collected_with_their_places
     place.append(TODAY, format!("{}{}", call("other", "x"), call("r1", "read")));
     assert_eq!(since(&watch, "r1"), ["gw-2026-05-14.log:4 t run_id=r1 tool=read agent=a"]);
     // Another run is looked up in the whole log.
-    let other = look(&need(None, "other"), PATTERN, place.0.path(), Some(&of_run(&watch, "r1"))).answer;
+    let other = look(&need(None, "other"), PATTERN, place.0.path(), Some((Some(&watch), &identity("r1")))).answer;
     assert_eq!(shown(&other).len(), 2);
     assert_eq!(shown(&place.look(Some(TODAY), "r1")).len(), 2);
 }
@@ -112,7 +108,8 @@ fn log_that_moves_on_during_the_act_is_followed() {
     // A claim may name the day in UTC, and the gateway that of its own time zone.
     for day in ["14", "15"] {
         let path = format!("logs/gw-2026-05-{day}.log");
-        let seen = look(&need(Some(&path), "r1"), PATTERN, place.0.path(), Some(&of_run(&watch, "r1"))).answer;
+        let seen =
+            look(&need(Some(&path), "r1"), PATTERN, place.0.path(), Some((Some(&watch), &identity("r1")))).answer;
         assert_eq!((shown(&seen).len(), seen.gaps.len()), (4, 0), "{path}");
         assert_eq!(shown(&place.look(Some(&path), "r1")).len(), 5, "{path}");
     }
@@ -152,7 +149,7 @@ fn line_that_is_half_written_is_not_taken_for_whole() {
     let place = LogDirectory::new();
     let watch = place.watch();
     let reading = |place: &LogDirectory| {
-        let reading = look(&need(None, "r1"), PATTERN, place.0.path(), Some(&of_run(&watch, "r1")));
+        let reading = look(&need(None, "r1"), PATTERN, place.0.path(), Some((Some(&watch), &identity("r1"))));
         (reading.is_half, reading.answer.placed().count())
     };
     place.append(TODAY, "t run_id=r1 tool=rea");

@@ -43,10 +43,6 @@ impl PythonValue {
         document.root().map_or(Ok(PythonValue::None), PythonValue::of_node)
     }
 
-    pub fn of_json(text: &str) -> Result<PythonValue, NoValue> {
-        json::read(text)
-    }
-
     pub fn of_node(node: NodeRef<'_>) -> Result<PythonValue, NoValue> {
         let mut left = MAX_PARTS;
         convert(node, 0, &mut left)

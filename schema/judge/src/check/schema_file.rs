@@ -4,7 +4,7 @@ mod adapt;
 mod formats;
 mod places;
 
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 
 use jsonschema::{
     Draft, Keyword, PatternOptions, ValidationError, ValidationOptions, Validator, error::ValidationErrorKind,
@@ -18,6 +18,7 @@ use crate::{
 };
 use speclens_yaml::Pointer;
 
+pub use adapt::SchemaError;
 pub use places::RulePlaces;
 
 use self::{adapt::Adapted, formats::Format};
@@ -31,16 +32,6 @@ pub struct UserSchema {
     validator: Validator,
     draft: Draft,
     unchecked: BTreeSet<String>,
-}
-
-/// The reason why a schema cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SchemaError {
-    /// The problem and its place, as a lower-case sentence without a final period.
-    pub message: String,
-    pub help: Option<&'static str>,
-    /// Whether it was read as JSON, so it is a schema, but an invalid one.
-    pub is_json: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -221,30 +212,12 @@ fn draft(named: &str) -> Option<Draft> {
     }
 }
 
-impl SchemaError {
-    fn of(message: impl Into<String>) -> SchemaError {
-        SchemaError { message: message.into(), help: None, is_json: true }
-    }
-
-    fn with_help(self, help: &'static str) -> SchemaError {
-        SchemaError { help: Some(help), ..self }
-    }
-}
-
 impl SchemaMismatch {
     /// Returns one line, with the place in the value: `data/n: …`.
     pub fn line(&self) -> String {
         format!("data{}: {}", self.at, self.message)
     }
 }
-
-impl fmt::Display for SchemaError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for SchemaError {}
 
 #[cfg(test)]
 mod tests {

@@ -4,14 +4,17 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     suite::HelpMode,
     words::{Name, SecretPattern, Shell, Url, words},
 };
 
-use super::{gates::Thresholds, tasks::Task};
+use super::{
+    gates::Thresholds,
+    tasks::{Environment, Task, blank},
+};
 
 /// A cli-bench suite: how well models use a command-line program.
 ///
@@ -203,24 +206,6 @@ impl Config {
     pub(crate) const CONCURRENCY: u32 = 3;
     /// Default of `repeat`.
     pub const REPEAT: u32 = 1;
-}
-
-/// Environment variables by name. Values that are not strings are used as written.
-pub type Environment = BTreeMap<String, EnvironmentValue>;
-
-/// The value of an environment variable. `{{workdir}}` is the working directory.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(transparent)]
-#[schemars(inline, description = "")]
-#[schemars(extend("type" = ["string", "number", "boolean"], "x-template" = "workdir"))]
-pub struct EnvironmentValue(pub Value);
-
-/// Returns the problem of a string without letters.
-pub(super) fn blank(key: &str, help: &str) -> Value {
-    json!([{
-        "if": { "pattern": r"^\s+$" }, "code": "out-of-range", "message": format!("`{key}` must not be blank"),
-        "help": help,
-    }])
 }
 
 words! {

@@ -1,15 +1,14 @@
 //! A task, and files that contain only tasks.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::words::TaskName;
 
-use super::{
-    assertions::Assertion,
-    config::{Environment, blank},
-};
+use super::assertions::Assertion;
 use crate::words::Shell;
 
 /// A list of cli-bench tasks in a file that a `file://` item of `cli-bench.yaml` names.
@@ -156,4 +155,22 @@ pub enum Difficulty {
     Medium,
     /// Three to five turns, or more.
     Hard,
+}
+
+/// Environment variables by name. Values that are not strings are used as written.
+pub type Environment = BTreeMap<String, EnvironmentValue>;
+
+/// The value of an environment variable. `{{workdir}}` is the working directory.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline, description = "")]
+#[schemars(extend("type" = ["string", "number", "boolean"], "x-template" = "workdir"))]
+pub struct EnvironmentValue(pub Value);
+
+/// Returns the problem of a string without letters.
+pub(super) fn blank(key: &str, help: &str) -> Value {
+    json!([{
+        "if": { "pattern": r"^\s+$" }, "code": "out-of-range", "message": format!("`{key}` must not be blank"),
+        "help": help,
+    }])
 }

@@ -7,7 +7,7 @@ use crate::{
     finding::{MessageParts, Report},
     json_schema::SpecFile,
     problem::{Code, Fix, Severity},
-    shape::Compared,
+    shape::keywords::Compared,
     walk::Value,
 };
 

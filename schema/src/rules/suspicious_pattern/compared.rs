@@ -8,7 +8,7 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
     rules::ambiguous_scalar::tag,
-    shape::Compared,
+    shape::keywords::Compared,
     walk::Value,
 };
 

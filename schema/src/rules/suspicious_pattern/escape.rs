@@ -7,7 +7,7 @@ use crate::{
     finding::{Finding, MessageParts, Report},
     lint_node::LintNode,
     problem::{Code, Edit, Fix, Severity},
-    shape::{Compared, Shape, Word},
+    shape::{Shape, Word, keywords::Compared},
     walk::Value,
 };
 

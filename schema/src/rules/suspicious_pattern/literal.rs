@@ -8,7 +8,7 @@ use crate::{
     document::Style,
     finding::{Finding, MessageParts, Report},
     problem::{Code, Severity},
-    shape::{Compared, Shape, Word},
+    shape::{Shape, Word, keywords::Compared},
     template::trimmed_placeholders,
     walk::Value,
 };

@@ -11,7 +11,7 @@ use crate::{
     validate::{Context, Mapping, could_hold, fix, unit::Unit},
 };
 
-use super::{Unknown, is_of_other_unit};
+use super::unknown::{Unknown, is_of_other_unit};
 
 /// Maximum distance of a place for a key that other places have too.
 pub(super) const NEARBY: usize = 2;

@@ -6,10 +6,12 @@ use serde_json::Value;
 
 use super::{MAX_DIGITS, NoValue, PythonValue, too_long};
 
-pub(super) fn read(text: &str) -> Result<PythonValue, NoValue> {
-    // The text is known to be valid, and not to be nested deeply, before its values are read.
-    serde_json::from_str::<Value>(text).map_err(|error| NoValue::Json(error.to_string()))?;
-    Reader { rest: text }.value().ok_or_else(|| NoValue::Refused(too_long()))
+impl PythonValue {
+    pub fn of_json(text: &str) -> Result<PythonValue, NoValue> {
+        // The text is known to be valid, and not to be nested deeply, before its values are read.
+        serde_json::from_str::<Value>(text).map_err(|error| NoValue::Json(error.to_string()))?;
+        Reader { rest: text }.value().ok_or_else(|| NoValue::Refused(too_long()))
+    }
 }
 
 struct Reader<'t> {

@@ -1,12 +1,40 @@
 //! Adapts a schema to KindLM's validator, which differs from the standard: keywords next to a `$ref` hold, `nullable`
 //! allows null, and only certain formats are known.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt};
 
 use serde_json::{Value, json};
 
-use super::{SchemaError, formats::Format};
+use super::formats::Format;
 use speclens_yaml::Pointer;
+
+/// The reason why a schema cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaError {
+    /// The problem and its place, as a lower-case sentence without a final period.
+    pub message: String,
+    pub help: Option<&'static str>,
+    /// Whether it was read as JSON, so it is a schema, but an invalid one.
+    pub is_json: bool,
+}
+
+impl SchemaError {
+    pub(super) fn of(message: impl Into<String>) -> SchemaError {
+        SchemaError { message: message.into(), help: None, is_json: true }
+    }
+
+    pub(super) fn with_help(self, help: &'static str) -> SchemaError {
+        SchemaError { help: Some(help), ..self }
+    }
+}
+
+impl fmt::Display for SchemaError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SchemaError {}
 
 #[derive(Debug)]
 pub(super) struct Adapted {

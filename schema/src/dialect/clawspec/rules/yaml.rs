@@ -9,7 +9,7 @@ use crate::{
     lint_node::LintNode,
     problem::{Code, Edit, Fix},
     rules::{merge_key, unquoted_template},
-    shape::{Compared, Type},
+    shape::{Type, keywords::Compared},
     validate::describe,
     walk::Value,
 };
