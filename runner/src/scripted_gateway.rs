@@ -20,6 +20,7 @@ use std::{
 use speclens_schema::{
     files,
     gateway_script::{self, Lines, Log, LogForm},
+    settings::GatewaySettings,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -33,8 +34,9 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Reads a script. `name` is the path as users know it. The error is a sentence.
 fn read(path: &Path, name: &str) -> Result<Lines, String> {
     let wrong = |reason: String| format!("cannot play the scripted gateway {name}: {reason}");
-    let help = "create it, or correct `clawspec.gateway` in `speclens.yaml`";
-    let unread = |error: std::io::Error| wrong(format!("{error}; {help}"));
+    let unread = |error: std::io::Error| {
+        wrong(format!("{error}; create it, or correct `{}.gateway` in `speclens.yaml`", GatewaySettings::KEY))
+    };
     let mut text = String::new();
     let file = open_regular(path).map_err(unread)?;
     file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(unread)?;

@@ -19,8 +19,8 @@ use std::{
 use receiver::Receiver;
 use speclens_schema::{
     evidence::{Answer, Trace, TraceAnswer},
-    gateway::config::{Backend, Observability},
-    settings::TraceSources,
+    gateway::config::{Backend, Config, Observability},
+    settings::{GatewaySettings, TraceSources},
     trace::{ATTEMPT_ATTRIBUTE, MatchedTraces, Signals, TraceClues, assemble, has_ended, match_trace},
 };
 
@@ -201,7 +201,11 @@ impl TraceWatch {
         sources.extend((!settings.files.is_empty()).then_some(Source::Files));
         sources.extend(settings.opik.as_ref().map(Source::Opik));
         if sources.is_empty() {
-            return Answer::Trace(TraceAnswer::Missing(NO_BACK_END.to_owned()));
+            return Answer::Trace(TraceAnswer::Missing(format!(
+                "no source of traces is configured; set `observability.backend` in `{}`, or `{}.traces` in `speclens.yaml`",
+                Config::FILE,
+                GatewaySettings::KEY
+            )));
         }
         let timer = SuspendAwareTimer::begin(process::suspended);
         let limit = settings.silence * MAX_SILENCES;
@@ -295,9 +299,6 @@ enum Source<'t> {
     Files,
     Opik(&'t OpikTarget),
 }
-
-const NO_BACK_END: &str = "no source of traces is configured; set `observability.backend` in `clawspec.yaml`, or \
-    `clawspec.traces` in `speclens.yaml`";
 
 const MIN_PAUSE: Duration = Duration::from_millis(20);
 

@@ -434,6 +434,9 @@ pub struct GatewaySettings {
 }
 
 impl GatewaySettings {
+    /// Key of the settings.
+    pub const KEY: &str = "clawspec";
+
     /// Whether there is a source of traces besides those in `clawspec.yaml`.
     pub(crate) fn has_traces(&self) -> bool {
         self.traces != TraceSources::default() || self.gateway.is_some()

@@ -18,7 +18,7 @@ use speclens_schema::{
     json_schema::SpecFile,
     mask::{self, Secrets},
     problem::{Code, Edit, Fix, Problem, Severity},
-    settings::{Provider, Settings},
+    settings::{GatewaySettings, Provider, Settings},
     suite::{Redactions, Suite},
     validate,
     words::{is_surely, nearest},
@@ -169,7 +169,7 @@ fn missing_files(path: &Path, document: &Document) -> Vec<Problem> {
 
 /// Returns the problem of a scripted gateway that does not exist. Only runs of ClawSpec scenarios need it.
 fn missing_gateway(path: &Path, document: &Document) -> Option<Problem> {
-    let at = Pointer::root().key("clawspec").key("gateway");
+    let at = Pointer::root().key(GatewaySettings::KEY).key("gateway");
     let gateway = document.find(&at)?;
     let name = gateway.as_str().filter(|name| !name.is_empty())?;
     let problem = missing_file(path, at, gateway, name)?;

@@ -19,7 +19,10 @@ use hyper::{
 use prost::Message;
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use speclens_schema::trace::{Signals, otlp};
+use speclens_schema::{
+    settings::GatewaySettings,
+    trace::{Signals, otlp},
+};
 use tokio::{net::TcpListener, sync::Semaphore, task::AbortHandle};
 
 use super::store::Store;
@@ -94,11 +97,12 @@ impl Receiver {
 
 fn refused(address: SocketAddr, error: &io::Error) -> String {
     let more = match error.kind() {
-        io::ErrorKind::AddrInUse => {
+        io::ErrorKind::AddrInUse => format!(
             "; another program is listening there, perhaps a collector or another run of speclens, so choose another \
-             port with `clawspec.traces` in `speclens.yaml`, or with `speclens trace --port`"
-        }
-        _ => "",
+             port with `{}.traces` in `speclens.yaml`, or with `speclens trace --port`",
+            GatewaySettings::KEY
+        ),
+        _ => String::new(),
     };
     format!("cannot listen for traces at {address}: {error}{more}")
 }

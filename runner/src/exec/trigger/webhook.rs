@@ -11,7 +11,10 @@ use speclens_schema::{
         Answer, Capture, Context, Ended, Evidence, Exchange, FilesNeed, Need, Observation, ObservationTime, RunError,
         RunErrorKind, SeenFile,
     },
-    gateway::trigger::{Reply, reply},
+    gateway::{
+        config::Config,
+        trigger::{Reply, reply},
+    },
     judge,
     suite::Case,
     verdict::Outcome,
@@ -128,7 +131,7 @@ impl Sent<'_> {
         let (shown, is_connect) = (self.shown(), error.is_connect());
         let why = innermost(&error.without_url());
         if is_connect {
-            let help = "start it with `openclaw gateway`, or correct `gateway_base_url` in `clawspec.yaml`";
+            let help = format!("start it with `openclaw gateway`, or correct `gateway_base_url` in `{}`", Config::FILE);
             return self.error(format!("cannot reach the gateway at {shown}: {why}; {help}"));
         }
         self.error(format!(
@@ -146,8 +149,12 @@ impl Sent<'_> {
     }
 
     fn unreadable(self, why: &str) -> RunError {
-        let help = "check that `gateway_base_url` and `gateway_webhook_endpoint` in `clawspec.yaml` name a gateway";
-        self.error(format!("the response of the gateway at {} is invalid: {why}; {help}", self.shown()))
+        self.error(format!(
+            "the response of the gateway at {} is invalid: {why}; check that `gateway_base_url` and \
+             `gateway_webhook_endpoint` in `{}` name a gateway",
+            self.shown(),
+            Config::FILE
+        ))
     }
 
     fn refused(self, status: u16, location: Option<&str>, body: &str) -> RunError {
@@ -155,7 +162,7 @@ impl Sent<'_> {
         self.error(match (status, self.gateway.token_from()) {
             (300..=399, _) => {
                 let to = location.map(|to| format!(" to {to}")).unwrap_or_default();
-                let help = "set `gateway_base_url` in `clawspec.yaml` to the final address";
+                let help = format!("set `gateway_base_url` in `{}` to the final address", Config::FILE);
                 format!(
                     "the gateway at {shown} redirects{to} (status {status}), but redirects are not followed; {help}"
                 )
@@ -168,7 +175,7 @@ impl Sent<'_> {
                 format!("the gateway at {shown} requires a token (status {status}); {help}")
             }
             (404, _) => {
-                let help = "correct `gateway_webhook_endpoint` in `clawspec.yaml`";
+                let help = format!("correct `gateway_webhook_endpoint` in `{}`", Config::FILE);
                 format!("the gateway at {shown} has no such webhook (status 404); {help}")
             }
             (_, _) => {
