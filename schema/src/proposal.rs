@@ -19,6 +19,17 @@ impl Proposal {
         Proposal { path, value, is_item: true }
     }
 
+    /// Returns the distinct items of a list.
+    pub fn items(path: &'static [&'static str], values: Vec<Value>) -> Vec<Proposal> {
+        let mut items: Vec<Proposal> = Vec::new();
+        for item in values.into_iter().map(|value| Proposal::item(path, value)) {
+            if !items.contains(&item) {
+                items.push(item);
+            }
+        }
+        items
+    }
+
     pub fn entry(path: &'static [&'static str], value: Value) -> Proposal {
         Proposal { path, value, is_item: false }
     }

@@ -23,10 +23,10 @@ use crate::{
     document::{Document, Members, NodeRef, Plain, Pointer, Scalar, Shape as NodeShape, TooLarge},
     edit,
     files::{Files, MemoryFiles},
-    finding::Report,
+    finding::{Finding, MessageParts, Report},
     json_schema::{BASE, SpecFile},
+    lint_node::head,
     problem::{Code, Fix, Problem, Severity},
-    rules::too_large,
     shape::Shape,
     spec_file::{Empty, PerFile},
     walk,
@@ -185,7 +185,11 @@ fn validate_node(node: NodeRef<'_>, definition: Definition) -> Vec<Problem> {
 
 /// Reports violations of the schema in one part.
 pub(crate) fn check(node: NodeRef<'_>, definition: Definition, files: &dyn Files, report: &mut Report) {
-    let Ok(value) = definition.value(node) else { return report.push(too_large::aliases(node)) };
+    let Ok(value) = definition.value(node) else {
+        let words = MessageParts::new("these aliases expand to too many values").help("write the values out");
+        let range = head(node, &Pointer::root());
+        return report.push(Finding::stated(Code::TooLarge, words, Pointer::root(), range));
+    };
     let validator = definition.validator();
     // Usually there are no violations.
     if validator.is_valid(&value) {

@@ -348,6 +348,12 @@ pub fn common_lines<'t>(texts: &[&'t str], limit: usize) -> Vec<&'t str> {
     lines
 }
 
+/// Returns a limit half above the most of what was seen, with two digits. `None` if that is 0, or some of it is not known.
+pub fn limit_of(seen: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let most = seen.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max).filter(|most| *most > 0.0)?;
+    Some(format!("{:.1e}", most * 1.5).parse().unwrap_or(most * 1.5))
+}
+
 /// Returns a value without the members that are not the same in all of the values, or are not stable.
 pub fn common_value(values: &[&Value]) -> Option<Value> {
     let (first, others) = values.split_first()?;

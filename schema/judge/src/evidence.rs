@@ -4,6 +4,7 @@ mod masking;
 mod observation;
 mod output;
 mod question;
+mod score;
 mod trace;
 
 use std::collections::BTreeMap;
@@ -11,18 +12,19 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use observation::{
-    Address, Answer, Content, FileSearch, FilesAnswer, FilesNeed, FoundText, LinePlace, LogAnswer, LogFile, LogGap,
-    LogNeed, Need, Observation, ObservationTime, PathState, Presence, ReadFailure, ResponseAnswer, ResponseNeed,
-    SeenFile, VariablesNeed, answer_in, merged,
+    Address, Answer, Content, FileSearch, FilesAnswer, FilesNeed, FoundText, Judge, LinePlace, LogAnswer, LogFile,
+    LogGap, LogNeed, Need, Observation, ObservationTime, PathState, Presence, ReadFailure, ResponseAnswer,
+    ResponseNeed, ScoreNeed, SeenFile, VariablesNeed, answer_in, merged,
 };
 pub use output::{
     CallsGap, Capture, EntryPlace, Exit, MASK_CHARACTER, MaskingLoss, Output, Ran, Reply, ToolCall,
     UNREADABLE_ARGUMENTS, Usage, has_hidden, shown, shown_value, texts_of,
 };
 pub use question::{
-    ANSWER_TOKENS, AskedModel, HttpService, Judge, McpService, ModelReply, QuestionAnswer, QuestionKind, QuestionNeed,
-    QuestionPart, ScoreNeed, Scored, Service, UsagePaths,
+    AskedModel, HttpService, McpService, ModelReply, QuestionAnswer, QuestionKind, QuestionNeed, QuestionPart, Service,
+    UsagePaths,
 };
+pub use score::{ANSWER_TOKENS, Scored};
 pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch, UNSEEN_TOOLS};
 
 use crate::codes::Status;

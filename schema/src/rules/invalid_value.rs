@@ -14,8 +14,6 @@ use crate::{
 
 use super::wrong_type;
 
-pub(crate) mod gateway;
-
 /// Reports a value that is not allowed.
 pub(crate) fn of(context: &Context<'_>, at: Pointer) -> Finding {
     let range = place(context.node, &at);

@@ -10,8 +10,6 @@ use crate::{
     words::listed,
 };
 
-pub(crate) mod script;
-
 pub(crate) fn of(context: &Context<'_>, at: Pointer, key: String) -> Finding {
     let parent = at.parent().unwrap_or_default();
     let (shape, mapping) = (context.shape(&parent), context.node.find(&parent));

@@ -1,8 +1,5 @@
 //! References to names that are not defined.
 
-pub(crate) mod gateway;
-pub(crate) mod script;
-
 use std::{cell::OnceCell, collections::HashSet, ops::Range, rc::Rc};
 
 use rustc_hash::FxHashMap;

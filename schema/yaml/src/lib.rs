@@ -316,23 +316,6 @@ impl Document {
         start..start + self.blocks[number].length
     }
 
-    /// Returns where the items begin that are before a block of an item, without anything else between; the block itself is one
-    /// of them. `None` where no such block begins at the place. Lines that belong to nothing count as items.
-    pub fn start_of_items(&self, at: usize) -> Option<usize> {
-        let is_item = |number: &usize| match self.blocks[*number].kind {
-            BlockKind::Item | BlockKind::MisplacedItem | BlockKind::Stray => true,
-            BlockKind::Whole | BlockKind::Entry | BlockKind::Head => false,
-        };
-        let number = self.block_at(at).filter(is_item)?;
-        let first = (0..number).rev().take_while(is_item).last().unwrap_or(number);
-        Some(self.start_of(first))
-    }
-
-    /// Returns the number of the block that begins at a position.
-    fn block_at(&self, start: usize) -> Option<usize> {
-        self.around(start).filter(|number| self.start_of(*number) == start)
-    }
-
     pub fn own_block(&self, item: NodeRef<'_>) -> Option<(usize, &Arc<Block>)> {
         let number = item.block()?;
         let block = &self.blocks[number];

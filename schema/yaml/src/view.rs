@@ -349,14 +349,6 @@ impl<'d> NodeRef<'d> {
         entries.take_while(move |entry| entry.key.own_range().start <= end)
     }
 
-    /// Returns whether it is a list with a block per item.
-    pub fn is_spread(self) -> bool {
-        match self.resolved().place {
-            Place::RootList | Place::List(_) => true,
-            Place::Node { .. } | Place::Root => false,
-        }
-    }
-
     /// Returns item `index` of a list, in constant time.
     pub fn item_at(self, index: usize) -> Option<NodeRef<'d>> {
         let node = self.resolved();

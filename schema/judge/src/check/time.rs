@@ -1,5 +1,7 @@
 //! Instants as text: ISO 8601 as Python's `datetime.fromisoformat` reads it, in microseconds since the Unix epoch.
 
+use jiff::civil::{Date, ISOWeekDate, Weekday, date};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instant {
     /// Microseconds since the Unix epoch; a time without an offset is taken as UTC.
@@ -72,7 +74,7 @@ fn days_of(date: &str) -> Option<i64> {
     if bare.len() != 8 || !bare.is_ascii() {
         return None;
     }
-    days_since_1970(number(&bare[..4])?, number(&bare[4..6])?, number(&bare[6..])?)
+    days_since_1970(date_of(number(&bare[..4])?, number(&bare[4..6])?, number(&bare[6..])?)?)
 }
 
 /// Returns the days since 1970 of `2026-W20-4`, `2026W204`, or, without the day of the week, of the Monday.
@@ -85,42 +87,19 @@ fn days_of_week(date: &str) -> Option<i64> {
         (day, true) => number(day.strip_prefix('-')?)?,
         (day, false) => number(day)?,
     };
-    let (year, week) = (number(year)?, number(week)?);
-    let first = days_since_1970(year, 1, 1)?;
-    // Monday is 0; 1970 began on a Thursday, the day that decides the year of a week.
-    let weekday = (first + 3).rem_euclid(7);
-    let weeks = if weekday == 3 || weekday == 2 && is_leap(year) { 53 } else { 52 };
-    if !(1..=weeks).contains(&week) || !(1..=7).contains(&day) {
-        return None;
-    }
-    let monday = first - weekday + if weekday > 3 { 7 } else { 0 };
-    let days = monday + (week - 1) * 7 + day - 1;
-    (days_since_1970(1, 1, 1)?..=days_since_1970(9999, 12, 31)?).contains(&days).then_some(days)
+    let weekday = Weekday::from_monday_one_offset(i8::try_from(day).ok()?).ok()?;
+    let (year, week) = (i16::try_from(number(year)?).ok()?, i8::try_from(number(week)?).ok()?);
+    days_since_1970(ISOWeekDate::new(year, week, weekday).ok()?.date())
 }
 
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+/// Returns a day of the Gregorian calendar; `None` if there is no such day.
+pub fn date_of(year: i64, month: i64, day: i64) -> Option<Date> {
+    Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()
 }
 
-/// Returns the number of days of a month of the Gregorian calendar; 0 if there is no such month.
-pub fn days_in_month(year: i64, month: i64) -> i64 {
-    match month {
-        2 => 28 + i64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    }
-}
-
-fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
-    if year == 0 || !(1..=days_in_month(year, month)).contains(&day) {
-        return None;
-    }
-    // Days since 1970 of the proleptic Gregorian calendar, the year counted from March.
-    let (shifted, month_of_year) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (era, year_of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
-    let day_of_year = (153 * month_of_year + 2) / 5 + day - 1;
-    Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
+/// Returns the days since 1970; `None` before the year 1.
+fn days_since_1970(day: Date) -> Option<i64> {
+    (day.year() > 0).then(|| day.duration_since(date(1970, 1, 1)).as_hours() / 24)
 }
 
 /// Reads a time and its offset from UTC, with the liberties that Python takes: an offset may follow a blank, or any

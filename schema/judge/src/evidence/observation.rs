@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     output::{Capture, Ran},
-    question::{ModelReply, QuestionAnswer, QuestionNeed, ScoreNeed},
+    question::{AskedModel, ModelReply, QuestionAnswer, QuestionNeed},
     trace::TraceAnswer,
 };
 
@@ -157,6 +157,26 @@ impl SeenFile {
     pub fn is_the_same(&self, other: &SeenFile) -> bool {
         self.path == other.path && self.modified_us.is_some() && self.modified_us == other.modified_us
     }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ScoreNeed {
+    pub judge: Judge,
+    pub rubric: String,
+    /// The file, with templates filled; the first match if the path has wildcards.
+    pub path: String,
+    pub section: Option<String>,
+    pub identity: Option<String>,
+    pub moment: ObservationTime,
+    pub times: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judge {
+    /// An address with the protocol of the OpenClaw gateway.
+    Endpoint(Address),
+    Model(AskedModel),
 }
 
 /// An address to request with GET: no redirects, no authorization, five seconds.

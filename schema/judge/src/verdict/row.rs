@@ -108,10 +108,6 @@ impl Row {
         self.with(|verdict| verdict.instead(why.into()))
     }
 
-    pub fn moved_to(self, at: impl Into<Part>) -> Row {
-        self.with(|verdict| Verdict { at: at.into().0, ..verdict })
-    }
-
     /// Returns the row of a claim about a part: its place is relative to that part.
     pub fn within(self, part: impl Into<Part>) -> Row {
         self.with(|verdict| Verdict { at: part.into().0.join(&verdict.at), ..verdict })

@@ -8,7 +8,7 @@ use crate::{
     },
     gateway::log::{Call, GatewayLog},
     proposal::Proposal,
-    write::{common_lines, is_stable},
+    write::{common_lines, is_stable, limit_of},
 };
 
 const THEN: &[&str] = &["then"];
@@ -21,14 +21,7 @@ pub(super) fn propose(attempts: &[&Evidence]) -> Vec<Proposal> {
     of_log(attempts, &mut found);
     of_trace(attempts, &mut found);
     of_files(attempts, &mut found);
-    let mut proposals: Vec<Proposal> = Vec::new();
-    for value in found {
-        let proposal = Proposal::item(THEN, value);
-        if !proposals.contains(&proposal) {
-            proposals.push(proposal);
-        }
-    }
-    proposals
+    Proposal::items(THEN, found)
 }
 
 fn log(evidence: &Evidence) -> Option<&LogAnswer> {
@@ -69,12 +62,7 @@ fn of_trace(attempts: &[&Evidence], found: &mut Vec<Value>) {
     let models = trace.spans.iter().filter(|span| span.kind == SpanKind::Llm).filter_map(|span| span.model.as_ref());
     found.extend(models.map(|model| json!({ "type": "model_used", "expected": model })));
     let costs = attempts.iter().map(|attempt| self::trace(attempt)?.cost_usd);
-    if let Some(most) = costs.collect::<Option<Vec<f64>>>().and_then(|costs| costs.into_iter().reduce(f64::max))
-        && most > 0.0
-    {
-        let most = format!("{:.1e}", most * 1.5).parse().unwrap_or(most);
-        found.push(json!({ "type": "trace_cost", "max_usd": most }));
-    }
+    found.extend(limit_of(costs).map(|most| json!({ "type": "trace_cost", "max_usd": most })));
 }
 
 fn of_files(attempts: &[&Evidence], found: &mut Vec<Value>) {

@@ -50,14 +50,7 @@ pub(super) fn propose(attempts: &[&Evidence]) -> Vec<Proposal> {
         let lines = common_lines(&texts, MAX_LINES).into_iter();
         found.extend(lines.map(|line| json!({ "file_contains": { "path": file.path, "text": line } })));
     }
-    let mut proposals: Vec<Proposal> = Vec::new();
-    for value in found {
-        let proposal = Proposal::item(ASSERT, value);
-        if !proposals.contains(&proposal) {
-            proposals.push(proposal);
-        }
-    }
-    proposals
+    Proposal::items(ASSERT, found)
 }
 
 /// Returns a pattern that matches exactly this command.

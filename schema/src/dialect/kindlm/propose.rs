@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     evidence::{Evidence, Output, ToolCall},
     proposal::Proposal,
-    write::{common_lines, common_value},
+    write::{common_lines, common_value, limit_of},
 };
 
 const CONTAINS: &[&str] = &["expect", "output", "contains"];
@@ -23,6 +23,7 @@ pub(super) fn propose(attempts: &[&Evidence]) -> Vec<Proposal> {
     let mut proposals: Vec<Proposal> =
         common_lines(&texts, MAX_LINES).into_iter().map(|line| Proposal::item(CONTAINS, json!(line))).collect();
     let nth = |call: &ToolCall, at: usize| first.tool_calls[..at].iter().filter(|it| it.name == call.name).count();
+    let mut calls: Vec<Value> = Vec::new();
     for (at, call) in first.tool_calls.iter().enumerate() {
         // The same call of the other attempts, by its name and number.
         let number = nth(call, at);
@@ -32,15 +33,12 @@ pub(super) fn propose(attempts: &[&Evidence]) -> Vec<Proposal> {
             all.extend(same.map(|call| &call.arguments));
         }
         let common = common_value(&all).filter(|arguments| arguments.as_object().is_some_and(|it| !it.is_empty()));
-        let expected = match common {
+        calls.push(match common {
             Some(arguments) => json!({ "tool": call.name, "argsMatch": arguments }),
             None => json!({ "tool": call.name }),
-        };
-        let proposal = Proposal::item(TOOL_CALLS, expected);
-        if !proposals.contains(&proposal) {
-            proposals.push(proposal);
-        }
+        });
     }
+    proposals.extend(Proposal::items(TOOL_CALLS, calls));
     if !first.tool_calls.is_empty() {
         let call = |call: &ToolCall| json!({ "tool": call.name, "args": call.arguments });
         let reference: Vec<Value> = first.tool_calls.iter().map(call).collect();
@@ -52,15 +50,6 @@ pub(super) fn propose(attempts: &[&Evidence]) -> Vec<Proposal> {
         proposals.push(Proposal::entry(TRAJECTORY, loose));
     }
     let costs = attempts.iter().map(|attempt| attempt.usage.and_then(|usage| usage.cost_usd));
-    if let Some(most) = costs.collect::<Option<Vec<f64>>>().and_then(|costs| costs.into_iter().reduce(f64::max))
-        && most > 0.0
-    {
-        proposals.push(Proposal::entry(COST, json!(with_headroom(most))));
-    }
+    proposals.extend(limit_of(costs).map(|most| Proposal::entry(COST, json!(most))));
     proposals
-}
-
-/// Returns a limit half above what was seen, with two digits.
-fn with_headroom(seen: f64) -> f64 {
-    format!("{:.1e}", seen * 1.5).parse().unwrap_or(seen * 1.5)
 }

@@ -9,7 +9,7 @@ use std::{
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use crate::check::{text::is_space, time::days_in_month};
+use crate::check::{text::is_space, time::date_of};
 
 #[derive(Clone, Copy)]
 pub(super) enum Format {
@@ -78,7 +78,7 @@ fn number(found: &Captures<'_>, group: &str) -> i32 {
 fn is_date(text: &str) -> bool {
     let Some(found) = DATE.as_ref().and_then(|pattern| pattern.captures(text)) else { return false };
     let number = |group| i64::from(number(&found, group));
-    (1..=days_in_month(number("year"), number("month"))).contains(&number("day"))
+    date_of(number("year"), number("month"), number("day")).is_some()
 }
 
 /// Returns whether a text is a time of day, to the second or finer, with a zone. A leap second may occur where it would

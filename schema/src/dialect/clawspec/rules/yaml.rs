@@ -134,7 +134,7 @@ fn is_moment(text: &str) -> bool {
         text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect();
     let [year, month, day, clock @ ..] = numbers.as_slice() else { return false };
     *year > 0
-        && (1..=time::days_in_month((*year).into(), (*month).into())).contains(&(*day).into())
+        && time::date_of((*year).into(), (*month).into(), (*day).into()).is_some()
         && clock.iter().zip([24, 60, 60]).all(|(number, below)| *number < below)
 }
 
