@@ -37,23 +37,3 @@ fn holds_in_text(node: &Node, at: usize) -> bool {
         }
     }
 }
-
-impl crate::Document {
-    /// Returns each comment that may be addressed to speclens, with the position of its `#`.
-    pub fn directives(&self) -> impl Iterator<Item = (usize, String)> {
-        let places = self.blocks().flat_map(|(start, block)| block.directives.iter().map(move |at| start + at));
-        places.map(|at| {
-            let end = self.text.line_to_byte(self.text.byte_to_line(at) + 1);
-            (at, String::from(self.text.byte_slice(at..end)))
-        })
-    }
-
-    /// Returns whether a position is before all content of the text.
-    pub fn is_before_first_entry(&self, at: usize) -> bool {
-        let first = self.root().and_then(|root| {
-            let key = root.entries().next().map(|entry| entry.key);
-            key.or_else(|| root.items().next()).map(|first| first.range().start)
-        });
-        first.is_none_or(|first| at < first)
-    }
-}

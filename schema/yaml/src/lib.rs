@@ -43,10 +43,9 @@ use ropey::Rope;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use block::{Duplicate, Name};
-use blocks::SpanKind;
 use events::{Parsed, SyntaxError};
 use index::Index;
-use update::Pending;
+use update::{Pending, block_kind};
 
 pub use blame::quoted;
 pub use block::{Block, BlockKind};
@@ -193,7 +192,14 @@ impl Document {
                 self.adopt(vec![Arc::new(Block::parse(&text, BlockKind::Whole, self.rules))]);
             }
             Some(spans) => {
-                self.refresh_blocks(&spans, &pending);
+                let old: Vec<(usize, &Arc<Block>)> = self.blocks().collect();
+                let (head, tail) = update::untouched(&old, &spans, &pending);
+                let new = parallel::map(&spans[head..spans.len() - tail], |span| {
+                    let text = self.source(span.range.clone()).expect("pieces are cut at characters");
+                    Arc::new(Block::parse(&text, block_kind(span.kind), self.rules))
+                });
+                let blocks = &self.blocks;
+                self.adopt([&blocks[..head], new.as_slice(), &blocks[blocks.len() - tail..]].concat());
                 self.join_loose_lines();
             }
         }
@@ -469,6 +475,24 @@ impl Document {
         self.index.has_tab
     }
 
+    /// Returns each comment that may be addressed to speclens, with the position of its `#`.
+    pub fn directives(&self) -> impl Iterator<Item = (usize, String)> {
+        let places = self.blocks().flat_map(|(start, block)| block.directives.iter().map(move |at| start + at));
+        places.map(|at| {
+            let end = self.text.line_to_byte(self.text.byte_to_line(at) + 1);
+            (at, String::from(self.text.byte_slice(at..end)))
+        })
+    }
+
+    /// Returns whether a position is before all content of the text.
+    pub fn is_before_first_entry(&self, at: usize) -> bool {
+        let first = self.root().and_then(|root| {
+            let key = root.entries().next().map(|entry| entry.key);
+            key.or_else(|| root.items().next()).map(|first| first.range().start)
+        });
+        first.is_none_or(|first| at < first)
+    }
+
     /// Returns the positions of number signs that are followed by a digit.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         let mut start = 0;
@@ -483,15 +507,5 @@ impl Document {
     /// Returns whether every byte was readable.
     pub fn is_intact(&self) -> bool {
         self.whole_fault.is_none() && !self.index.is_damaged
-    }
-}
-
-fn block_kind(kind: SpanKind) -> BlockKind {
-    match kind {
-        SpanKind::Preamble | SpanKind::Entry => BlockKind::Entry,
-        SpanKind::Head => BlockKind::Head,
-        SpanKind::Item => BlockKind::Item,
-        SpanKind::MisplacedItem => BlockKind::MisplacedItem,
-        SpanKind::Stray => BlockKind::Stray,
     }
 }

@@ -2,8 +2,10 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::{Block, Document, block_kind, blocks::Span};
-use crate::parallel;
+use super::{
+    block::{Block, BlockKind},
+    blocks::{Span, SpanKind},
+};
 
 /// An edit that is not in the tree yet: this range of the old text became that of the new one.
 #[derive(Clone, Debug)]
@@ -29,43 +31,34 @@ impl Pending {
     }
 }
 
-impl Document {
-    pub(super) fn refresh_blocks(&mut self, spans: &[Span], pending: &Pending) {
-        let head = self.untouched_head(spans, pending);
-        let tail = self.untouched_tail(spans, pending, head);
-        let new = parallel::map(&spans[head..spans.len() - tail], |span| {
-            let text = self.source(span.range.clone()).expect("pieces are cut at characters");
-            Arc::new(Block::parse(&text, block_kind(span.kind), self.rules))
-        });
-        let blocks = &self.blocks;
-        self.adopt([&blocks[..head], new.as_slice(), &blocks[blocks.len() - tail..]].concat());
+pub(super) fn block_kind(kind: SpanKind) -> BlockKind {
+    match kind {
+        SpanKind::Preamble | SpanKind::Entry => BlockKind::Entry,
+        SpanKind::Head => BlockKind::Head,
+        SpanKind::Item => BlockKind::Item,
+        SpanKind::MisplacedItem => BlockKind::MisplacedItem,
+        SpanKind::Stray => BlockKind::Stray,
     }
+}
 
-    /// Returns the number of unchanged blocks before the edit.
-    fn untouched_head(&self, spans: &[Span], pending: &Pending) -> usize {
-        let same = |((start, block), span): &((usize, &Arc<Block>), &Span)| {
-            let start = *start;
-            span.range == (start..start + block.length)
-                && block_kind(span.kind) == block.kind
-                && span.range.end <= pending.new.start
-        };
-        self.blocks().zip(spans).take_while(same).count()
-    }
-
-    /// Returns the number of unchanged blocks after the edit.
-    fn untouched_tail(&self, spans: &[Span], pending: &Pending, head: usize) -> usize {
-        let old = self.blocks().skip(head).rev();
-        let same = |((old_start, block), span): &((usize, &Arc<Block>), &Span)| {
-            let old_start = *old_start;
-            // A block that begins where the edit ends may have been joined with it, and so may all the rest.
-            if old_start < pending.old.end || old_start == 0 {
-                return false;
-            }
-            let start = old_start - pending.old.len() + pending.new.len();
-            span.range == (start..start + block.length) && block_kind(span.kind) == block.kind
-        };
-        old.zip(spans[head..].iter().rev()).take_while(same).count()
-    }
+/// Returns how many of the blocks before and after the edit are unchanged. `blocks` are the old ones, with their starts.
+pub(super) fn untouched(blocks: &[(usize, &Arc<Block>)], spans: &[Span], pending: &Pending) -> (usize, usize) {
+    let is_before = |((start, block), span): &(&(usize, &Arc<Block>), &Span)| {
+        span.range == (*start..start + block.length)
+            && block_kind(span.kind) == block.kind
+            && span.range.end <= pending.new.start
+    };
+    let head = blocks.iter().zip(spans).take_while(is_before).count();
+    let is_behind = |((old_start, block), span): &(&(usize, &Arc<Block>), &Span)| {
+        // A block that begins where the edit ends may have been joined with it, and so may all the rest.
+        if *old_start < pending.old.end || *old_start == 0 {
+            return false;
+        }
+        let start = old_start - pending.old.len() + pending.new.len();
+        span.range == (start..start + block.length) && block_kind(span.kind) == block.kind
+    };
+    let tail = blocks[head..].iter().rev().zip(spans[head..].iter().rev()).take_while(is_behind).count();
+    (head, tail)
 }
 
 #[cfg(test)]
