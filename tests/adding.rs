@@ -105,7 +105,7 @@ fn an_assertion_type_and_a_rule_are_a_file_and_a_row() {
     );
     fs::write(source.join("rules/shouting.rs"), RULE).unwrap();
     add(&source.join("rules.rs"), "pub(crate) mod shell_quoting;", "\npub(crate) mod shouting;");
-    add(&source.join("walk.rs"), "&[number::check,", " crate::rules::shouting::check,");
+    add(&source.join("walk.rs"), "&[placeholder::check,", " crate::rules::shouting::check,");
 
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), Into::into);
     let checked = Command::new(env!("CARGO"))
