@@ -142,3 +142,38 @@ fn secrets_are_not_written() {
     let written = place.read("kindlm.yaml");
     assert!(written.contains("- fine and well") && !written.contains("token *"), "{written}");
 }
+
+/// What one test gets, the tests get that use its anchor.
+#[test]
+fn nothing_is_written_or_accepted_where_several_tests_would_change() {
+    let suite = "kindlm: 1
+project: p
+suite: { name: s }
+tests:
+  - name: src
+    command: |
+      printf 'refund\\n{\"kindlm\":\"tool_call\",\"name\":\"look\",\"arguments\":{\"q\":\"a\"}}\\n'
+    expect: &e
+      toolCalls: [{ tool: look, argsMatch: { q: a } }]
+  - name: other
+    command: |
+      printf 'no refund\\n{\"kindlm\":\"tool_call\",\"name\":\"look\",\"arguments\":{\"q\":\"a\"}}\\n'
+    expect: *e
+";
+    for suite in [
+        suite.to_owned(),
+        suite.replace("\n  - name", "\n- name").replace("\n    ", "\n  "),
+        suite.replace('\n', "\r\n"),
+    ] {
+        let place = Place::with(&suite);
+        assert_eq!(place.run(&["run"]).code, Some(0), "{suite}");
+        for test in ["src", "other"] {
+            let done = place.run(&["write", test]);
+            assert!(done.code == Some(2) && done.text().contains("`expect` is shared by an anchor"), "{done:?}");
+        }
+        place.write("kindlm.yaml", suite.replace("q: a }", "q: b }"));
+        let accepted = place.run(&["run", "--recorded", "--accept"]);
+        assert_eq!(accepted.code, Some(1), "{accepted:?}");
+        assert_eq!(place.read("kindlm.yaml"), suite.replace("q: a }", "q: b }"));
+    }
+}

@@ -13,7 +13,7 @@ use crate::{
 const MAX_CHARACTERS: usize = 200;
 
 /// Returns the observed value as it would be written, and the edits that write it. `None` if it is no short value on one
-/// line, or the expected one is not written there.
+/// line, or the expected one is not written there, or is that of several tests.
 pub fn accepted(document: &Document, at: &Pointer, observed: &Value) -> Option<(String, Vec<Edit>)> {
     let words = match observed {
         Value::String(text) if text.chars().count() <= MAX_CHARACTERS && !text.contains(['\n', '\r']) => scalar(text),
@@ -21,7 +21,7 @@ pub fn accepted(document: &Document, at: &Pointer, observed: &Value) -> Option<(
         Value::Bool(_) | Value::Null => observed.to_string(),
         Value::String(_) | Value::Array(_) | Value::Object(_) => return None,
     };
-    let node = written(document.find(at)?)?;
+    let node = written(document.find(at).filter(|_| !edit::nodes::is_shared(document, at))?)?;
     (node.text().is_some()).then_some(())?;
     Some((words.clone(), edit::replace(node, words)?))
 }

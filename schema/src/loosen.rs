@@ -20,7 +20,7 @@ pub fn loosened(
     (claim, at): (&Pointer, &Pointer),
     seen: &[String],
 ) -> Vec<(String, Vec<Edit>)> {
-    let Some(below) = at.below(claim) else { return Vec::new() };
+    let Some(below) = at.below(claim).filter(|_| !edit::nodes::is_shared(document, at)) else { return Vec::new() };
     let mut found = Vec::new();
     let mut place = claim.clone();
     for step in below.steps() {
@@ -86,6 +86,9 @@ fn with_value(
 /// Returns the edits that remove a failed assertion: an item of a list, or the part of a mapping that fails, with all
 /// that would be incomplete without it. `None` if it is the only one.
 pub fn without(file: SpecFile, document: &Document, claim: &Pointer, at: &Pointer) -> Option<Vec<Edit>> {
+    if edit::nodes::is_shared(document, claim) {
+        return None;
+    }
     let mut place = match claim.last_step()? {
         Step::Index(_) => claim.clone(),
         Step::Key(_) => part(claim, at)?,

@@ -107,8 +107,9 @@ fn choose(
         let is_secret = |text: &String| text.contains(MASK_CHARACTER) || secrets.contains_secret(text);
         texts_of(value).iter().any(is_secret)
     };
-    let mut proposals = dialect.propose(&all);
-    proposals.retain(|proposal| !is_secret(&proposal.value));
+    let is_shared = |proposal: &Proposal| edit::nodes::is_shared(document, &holder(document, &case.at, proposal));
+    let (shared, mut proposals): (Vec<Proposal>, Vec<Proposal>) =
+        dialect.propose(&all).into_iter().filter(|it| !is_secret(&it.value)).partition(is_shared);
     proposals.truncate(MAX_PROPOSALS);
     let (_, known) = look(document);
     let with_all = insert(document, &case.at, &proposals);
@@ -134,7 +135,10 @@ fn choose(
     let with_holding = insert(document, &case.at, &proposals);
     let trial = Trial::of(&with_holding, look)?;
     if trial.case.claims.is_empty() {
-        return Err("nothing of what was recorded can be asserted".to_owned());
+        return Err(match shared.is_empty() {
+            true => "nothing of what was recorded can be asserted".to_owned(),
+            false => why_none(&shared),
+        });
     }
     let audit = audited(&trial.case, dialect, first, secrets)?;
     // Indices of the faults that certain parts notice.
@@ -152,7 +156,7 @@ fn choose(
     let reach: Vec<(usize, Vec<usize>)> = reach.collect();
     let chosen = chosen(&reach, left.clone());
     if chosen.is_empty() {
-        return Err("its assertions notice every fault that a new one would notice".to_owned());
+        return Err(why_none(&shared));
     }
     let new_faults = |index: &usize| -> Vec<usize> {
         let faults = reach.iter().filter(|(proposal, _)| proposal == index).flat_map(|(_, faults)| faults);
@@ -160,6 +164,32 @@ fn choose(
     };
     let chosen = chosen.iter().map(|index| (proposals[*index].clone(), new_faults(index)));
     Ok(Choice { chosen: chosen.collect(), before })
+}
+
+/// Returns why there is nothing to write, given the proposals for places that the test shares with others.
+fn why_none(shared: &[Proposal]) -> String {
+    match shared.first() {
+        None => "its assertions notice every fault that a new one would notice".to_owned(),
+        Some(Proposal { path, .. }) => {
+            let key = path.first().copied().unwrap_or_default();
+            format!(
+                "its `{key}` is shared by an anchor, so other tests would change too; write it out in the test first"
+            )
+        }
+    }
+}
+
+/// Returns the place in the text that a proposal would change.
+fn holder(document: &Document, at: &Pointer, proposal: &Proposal) -> Pointer {
+    let mut place = at.clone();
+    for key in proposal.path {
+        let next = place.key(key);
+        if document.find(&next).is_none() {
+            break;
+        }
+        place = next;
+    }
+    place
 }
 
 /// Chooses proposals until no other one notices a fault that is left: always the one that notices most, and no one whose

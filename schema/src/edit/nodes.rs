@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    document::{NodeRef, Shape},
+    document::{Document, NodeRef, Pointer, Shape},
     problem::Edit,
 };
 
@@ -57,6 +57,23 @@ pub(crate) fn can_change_value(value: NodeRef<'_>) -> bool {
 /// Whether the bytes of a collection are its own and not shared.
 pub(crate) fn can_change(collection: NodeRef<'_>) -> bool {
     !collection.is_through_alias() && !is_marked(collection)
+}
+
+/// Whether a location is, or is below, an anchor that an alias uses, or an alias: an edit there changes several places.
+pub(crate) fn is_shared(document: &Document, at: &Pointer) -> bool {
+    let is_used = |name: &str| {
+        let continues = |letter: char| !letter.is_whitespace() && !matches!(letter, ',' | '[' | ']' | '{' | '}');
+        let text = String::from(document.text());
+        let uses = text.match_indices('*').map(|(start, _)| &text[start + 1..]);
+        uses.into_iter().any(|rest| rest.strip_prefix(name).is_some_and(|rest| !rest.starts_with(continues)))
+    };
+    let is_named = |node: NodeRef<'_>| node.alias().is_some() || node.anchor().is_some_and(is_used);
+    let mut place = Pointer::root();
+    let steps = at.steps().map(|step| {
+        place = place.step(&step);
+        document.find(&place)
+    });
+    std::iter::once(document.root()).chain(steps).flatten().any(is_named)
 }
 
 pub(crate) fn is_on_one_line(node: NodeRef<'_>, range: &Range<usize>) -> bool {
