@@ -277,6 +277,7 @@ mod tests {
             ("un cafe\u{301}", "café"),
             ("un café", "cafe\u{301}"),
             ("a\u{200b}b", "ab"),
+            ("a\0b", "ab"),
             ("\u{1b}[1ma\u{1b}[0mb", "ab"),
         ] {
             assert!(Text::whole(text).occurs(unwanted).is_err(), "{text:?} {unwanted:?}");

@@ -66,7 +66,7 @@ pub fn case_folded(text: &str) -> String {
 fn is_invisible(letter: char) -> bool {
     matches!(
         letter,
-        '\u{ad}'
+        '\0' | '\u{ad}'
             | '\u{34f}'
             | '\u{61c}'
             | '\u{180b}'..='\u{180f}'
@@ -87,7 +87,7 @@ fn is_accent(letter: char) -> bool {
 /// Returns a text as a reader sees it: without invisible characters, without the commands of a terminal, such as colors,
 /// and with each letter and its accent as one character.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() && !text.contains('\u{1b}') {
+    if text.is_ascii() && !text.contains(['\u{1b}', '\0']) {
         return Cow::Borrowed(text);
     }
     let composed = ComposingNormalizerBorrowed::new_nfc().normalize(text);

@@ -717,6 +717,7 @@ fn absent_call_is_unknown_if_a_line_about_a_call_is_unreadable() {
         call.replace(":\"tool", ": \"tool").replace("{\"kind", "{ \"kind"),
         call[..30].to_owned(),
         format!("{call} done"),
+        call.replace("tool_call", "toolCall"),
     ] {
         assert_eq!(worst(is_absent, &evidence(&unreadable)), Status::Unknown, "{unreadable:?}");
     }

@@ -122,8 +122,8 @@ fn unread_call(text: &str) -> Option<Why> {
     if text.contains(['\0', char::REPLACEMENT_CHARACTER]) {
         text = text.replace(['\0', char::REPLACEMENT_CHARACTER], "").into();
     }
-    let is_about_call = |line: &str| line.contains("\"kindlm\"") && line.contains("tool_call");
-    (text.contains("tool_call") && text.lines().any(is_about_call)).then(|| {
+    let is_about_call = |line: &str| line.contains("\"kindlm\"") && line.to_lowercase().contains("tool");
+    (text.contains("\"kindlm\"") && text.lines().any(is_about_call)).then(|| {
         Why::unknown("the output mentions a tool call in a line that KindLM cannot read; such a line begins with `{\"kindlm\":` and is valid JSON in UTF-8")
     })
 }
