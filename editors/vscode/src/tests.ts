@@ -48,7 +48,11 @@ export interface Link {
 interface Shown {
   run: vscode.TestRun;
   items: Map<string, vscode.TestItem>;
+  ended: () => void;
 }
+
+/** Maximum number of files of one request that run at the same time. Each file runs several of its tests at once. */
+const MAX_FILES = 2;
 
 const formats: Record<string, string> = { kindlm: 'KindLM', 'cli-bench': 'cli-bench', clawspec: 'ClawSpec' };
 
@@ -101,7 +105,10 @@ export class Tests implements vscode.Disposable {
 
   /** The server has ended: nothing runs any more. */
   ended(): void {
-    for (const { run } of this.runs.values()) run.end();
+    for (const { run, ended } of this.runs.values()) {
+      run.end();
+      ended();
+    }
     this.runs.clear();
     this.early.clear();
   }
@@ -162,6 +169,7 @@ export class Tests implements vscode.Disposable {
       if (shown.items.size === 0 || (isOfFile && !active.has(number))) {
         this.runs.delete(number);
         shown.run.end();
+        shown.ended();
       }
     }
     // Results that no run of this window led to: recordings, and those that an edit changed.
@@ -250,10 +258,16 @@ export class Tests implements vscode.Disposable {
     }
   }
 
-  /** Starts one run per file of the chosen tests. Without a choice: all. */
+  /** Starts one run per file of the chosen tests, one after another. Without a choice: all. */
   private async start(request: vscode.TestRunRequest, command: string, token: vscode.CancellationToken, more: object = {}): Promise<void> {
-    const chosen = await this.chosen(request);
-    await Promise.all([...chosen].map(([uri, items]) => this.startFile(request, uri, items, command, token, more)));
+    const waiting = [...(await this.chosen(request))];
+    const work = async (): Promise<void> => {
+      for (let next = waiting.shift(); next && !token.isCancellationRequested; next = waiting.shift()) {
+        const [uri, items] = next;
+        await this.startFile(request, uri, items, command, token, more);
+      }
+    };
+    await Promise.all(Array.from({ length: MAX_FILES }, work));
   }
 
   private async startFile(request: vscode.TestRunRequest, uri: string, items: vscode.TestItem[], command: string, token: vscode.CancellationToken, more: object): Promise<void> {
@@ -270,14 +284,15 @@ export class Tests implements vscode.Disposable {
     const number = await started;
     // The server has said why nothing runs.
     if (number === undefined) return run.end();
-    this.follows(number, run, items);
+    const ended = new Promise<void>((resolve) => this.follows(number, run, items, resolve));
     token.onCancellationRequested(() => void vscode.commands.executeCommand('speclens.cancel', { run: number }));
     run.token.onCancellationRequested(() => void vscode.commands.executeCommand('speclens.cancel', { run: number }));
     this.changed(uri);
+    await ended;
   }
 
-  private follows(number: number, run: vscode.TestRun, items: vscode.TestItem[]): void {
-    this.runs.set(number, { run, items: new Map(items.map((item) => [item.id, item])) });
+  private follows(number: number, run: vscode.TestRun, items: vscode.TestItem[], ended: () => void = () => undefined): void {
+    this.runs.set(number, { run, items: new Map(items.map((item) => [item.id, item])), ended });
     print(run, this.early.get(number) ?? '');
     this.early.delete(number);
   }
