@@ -176,10 +176,10 @@ fn unknown_parts_are_counted_and_named() {
             note: `odd.jsonl`: Claude Code has version 7.0.1; the newest known version is 2
             note: `odd.jsonl`: 1 added line of type `user` is not read
             note: `odd.jsonl`: 2 lines of type `file-history-snapshot` are not read
-            note: `odd.jsonl`: 2 lines of type `mood` are not read
+            note: `odd.jsonl`: 2 lines of type `mood` are not read, so it is unknown what did not happen
             note: `odd.jsonl`: 1 line of type `summary` is not read
             note: `odd.jsonl`: 1 part of type `thinking` is not read
-            note: `how-many-kinds-of-tea-are`: 2 assertions added: 27 of 30 faults noticed, before 0
+            note: `how-many-kinds-of-tea-are`: 4 assertions added: 17 of 30 faults noticed, before 0
         "#]],
     );
 }

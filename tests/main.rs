@@ -34,6 +34,7 @@ mod files_of_suites;
 mod fixing;
 mod gateway;
 mod html;
+mod import_gaps;
 mod importing;
 mod judges_again;
 mod judging;

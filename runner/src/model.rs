@@ -16,7 +16,7 @@ use std::{fmt, future::Future, pin::Pin};
 
 use serde_json::Value;
 use speclens_schema::{
-    evidence::{CallsGap, RunError, RunErrorKind, ToolCall, Usage},
+    evidence::{CallsGap, RunError, RunErrorKind, ToolCall, Unfinished, Usage},
     mask::Secrets,
     suite::Sampling,
 };
@@ -120,25 +120,4 @@ pub struct Reply {
     pub carried: Option<Value>,
     /// The reason why the answer is incomplete; `None` if it is complete, or the provider does not say.
     pub unfinished: Option<Unfinished>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfinished {
-    CutOff,
-    Refused(String),
-    /// It has an end that its provider does not usually give.
-    Other(String),
-    /// It has a part that is neither text nor a call.
-    Unread,
-}
-
-impl Unfinished {
-    pub fn sentence(&self) -> String {
-        match self {
-            Unfinished::CutOff => "the model's reply was cut off at the token limit".to_owned(),
-            Unfinished::Other(reason) => format!("the provider ended the model's reply with `{reason}`"),
-            Unfinished::Unread => "the model's reply has a part that is neither text nor a call".to_owned(),
-            Unfinished::Refused(reason) => format!("the model or its provider refused to answer (`{reason}`)"),
-        }
-    }
 }

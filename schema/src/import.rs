@@ -5,7 +5,7 @@
 //!                                                                      ── Format::new_suite ──▶ a suite
 //! ```
 //!
-//! A part that no reader knows is counted and named, and the rest is read.
+//! A part that no reader knows is counted and named, and the rest is read. What did not happen is unknown then.
 
 mod claude_code;
 mod codex;
@@ -15,6 +15,7 @@ pub mod evidence;
 mod inspect;
 mod lines;
 mod spans;
+pub mod unread;
 
 use crate::words::plural;
 use conversation::Imported;
@@ -34,10 +35,19 @@ pub fn read(text: &str) -> Result<Imported, String> {
     } else {
         return Err(format!("it is not a known recording; expected {KNOWN}"));
     };
-    imported.notes.extend(lines.notes());
-    if !lines.are_whole() {
-        imported.conversations.iter_mut().for_each(|conversation| conversation.is_complete = false);
+    if lines.has_damaged() {
+        imported.unread.taint();
     }
+    let mut all = imported.unread.clone();
+    for conversation in &mut imported.conversations {
+        all.add(&conversation.unread);
+        conversation.is_complete &= lines.cut.is_none();
+        if imported.unread.may_change_result() {
+            conversation.unread.taint();
+        }
+    }
+    imported.notes.extend(all.notes());
+    imported.notes.extend(lines.notes());
     let count = imported.conversations.len();
     imported.conversations.retain(|conversation| !conversation.replies.is_empty());
     let silent = count - imported.conversations.len();

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, future};
 
 use speclens_schema::{
     check::json,
-    evidence::{Context, Ended, Evidence, QuestionKind, QuestionNeed, RunError, RunErrorKind, ToolCall},
+    evidence::{Context, Ended, Evidence, QuestionKind, QuestionNeed, RunError, RunErrorKind, ToolCall, Unfinished},
     suite::{PromptAction, PromptModel, SimulatedTool},
 };
 
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     event::Event,
-    model::{Message, Model, Request, Tool, Unfinished},
+    model::{Message, Model, Request, Tool},
 };
 
 /// Maximum number of calls in one reply: a model that repeats itself must not fill the memory.

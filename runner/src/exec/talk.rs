@@ -4,12 +4,12 @@
 use std::{future::Future, time::Instant};
 
 use speclens_schema::{
-    evidence::{Capture, Ended, RunError, RunErrorKind, ToolCall, Turn, Usage},
+    evidence::{Capture, Ended, RunError, RunErrorKind, ToolCall, Turn, Unfinished, Usage, reply_text},
     mask::Secrets,
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::model::{self, Message, Model, Request, Unfinished};
+use crate::model::{self, Message, Model, Request};
 
 /// The other side of the conversation.
 pub(super) trait Partner: Send {
@@ -58,8 +58,7 @@ impl Talk<'_> {
             };
             turns.push(Turn {
                 user: user.take(),
-                // A reply that the provider ended early lacks what would have followed.
-                text: Capture { cut: reply.unfinished.is_some(), ..Capture::whole(reply.text.clone()) },
+                text: reply_text(reply.text.clone(), reply.unfinished.as_ref()),
                 calls: reply.calls.clone(),
                 calls_gap: reply.calls_gap,
                 usage: reply.usage,

@@ -158,6 +158,7 @@ pub fn ended_by(ended: Ended) -> &'static str {
         Ended::Satisfied => "was no longer observed once all assertions could be evaluated",
         Ended::TurnLimit => "ended at the turn limit",
         Ended::Deadline => "timed out",
+        Ended::Partial => "was imported, and parts of its recording were not read",
     }
 }
 

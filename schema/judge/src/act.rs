@@ -38,7 +38,11 @@ impl<'e> Act<'e> {
         }
         // A program may exit before the agents that it started.
         let has_ended = self.evidence.ended.map_or(self.evidence.exit().is_some(), Ended::is_final);
-        (!has_ended).then(|| Why::unknown("the end of the run was not observed, so more may have happened later"))
+        let reason = match self.evidence.ended == Some(Ended::Partial) {
+            true => "parts of the recording were not read, and they could change the result",
+            false => "the end of the run was not observed, so more may have happened later",
+        };
+        (!has_ended).then(|| Why::unknown(reason))
     }
 
     /// Returns the same for an observation at a moment: what was observed before the act does not depend on its end.

@@ -4,6 +4,7 @@ mod masking;
 mod observation;
 mod output;
 mod question;
+mod reply_end;
 mod score;
 mod trace;
 
@@ -24,6 +25,7 @@ pub use question::{
     AskedModel, HttpService, McpService, ModelReply, QuestionAnswer, QuestionKind, QuestionNeed, QuestionPart, Service,
     UsagePaths,
 };
+pub use reply_end::{Ends, Unfinished, is_thought, reply_text};
 pub use score::{ANSWER_TOKENS, Scored};
 pub use trace::{Span, SpanKind, Tokens, Trace, TraceAnswer, TraceMatch, UNSEEN_TOOLS};
 
@@ -122,6 +124,8 @@ pub enum Ended {
     Satisfied,
     TurnLimit,
     Deadline,
+    /// The recording of another program has parts that were not read.
+    Partial,
 }
 
 impl Ended {
@@ -130,7 +134,7 @@ impl Ended {
         match self {
             Ended::Exit | Ended::Done | Ended::Answer | Ended::Log | Ended::RootSpan | Ended::TurnLimit => true,
             // It may continue; only the claims at that time do not depend on that.
-            Ended::Satisfied | Ended::Deadline => false,
+            Ended::Satisfied | Ended::Deadline | Ended::Partial => false,
         }
     }
 }
@@ -155,6 +159,8 @@ pub enum CommandGap {
     ShellInput,
     /// A shell that started the agent may itself have run commands for it.
     Launcher,
+    /// The recording of another program does not show whether a command ran, or what other agents did.
+    NotShown,
 }
 
 impl CommandLog {
@@ -171,6 +177,9 @@ impl CommandLog {
             Some(CommandGap::Launcher) => {
                 Some("a shell that started the agent may have run commands for it, and they could change the result")
             }
+            Some(CommandGap::NotShown) => Some(
+                "the recording does not show all commands that the agent may have run, and they could change the result",
+            ),
             None => None,
         }
     }

@@ -1,12 +1,15 @@
 //! Transcripts of Claude Code: one JSON value per line, and several lines per message.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::{
-    conversation::{Builder, Call, Conversation, Imported, Outcome, Source, Unread, append, may_call, newer, text},
+    conversation::{Builder, Call, Conversation, Imported, Outcome, Source, append, newer, text},
     lines::Lines,
+    unread::Unread,
 };
-use crate::evidence::Usage;
+use crate::evidence::{Ends, Usage};
 
 /// The newest major version whose transcripts are known.
 const KNOWN_VERSION: u64 = 2;
@@ -17,11 +20,11 @@ pub(super) fn is_one(value: &Value) -> bool {
 }
 
 #[derive(Default)]
-struct Reader {
+struct Reader<'l> {
     sessions: Vec<(String, Builder)>,
     unread: Unread,
-    /// Ids of lines: a resumed session repeats those of the one before.
-    seen: std::collections::HashSet<String>,
+    /// The messages by the ids of their lines: a resumed session repeats those of the one before.
+    seen: HashMap<&'l str, &'l Value>,
     newer: Option<String>,
 }
 
@@ -30,39 +33,50 @@ pub(super) fn read(lines: &Lines) -> Imported {
     for (_, value) in &lines.values {
         reader.line(value);
     }
-    let conversations: Vec<Conversation> = reader.sessions.into_iter().map(|(_, builder)| builder.finish()).collect();
-    let notes = reader.newer.into_iter().chain(reader.unread.notes()).collect();
-    Imported { source: Source::ClaudeCode, conversations, notes }
+    let finish = |(_, mut builder): (String, Builder)| {
+        builder.count_unanswered();
+        builder.finish()
+    };
+    let conversations: Vec<Conversation> = reader.sessions.into_iter().map(finish).collect();
+    let notes = reader.newer.into_iter().collect();
+    Imported { source: Source::ClaudeCode, conversations, notes, unread: reader.unread }
 }
 
-impl Reader {
-    fn line(&mut self, value: &Value) {
+impl<'l> Reader<'l> {
+    fn line(&mut self, value: &'l Value) {
         if self.newer.is_none() {
             self.newer = text(value, "version").and_then(|version| newer("Claude Code", version, KNOWN_VERSION));
         }
         let kind = text(value, "type").unwrap_or_default();
-        let session = ["sessionId", "session_id"].iter().find_map(|key| text(value, key)).unwrap_or_default();
-        let is_repeated = text(value, "uuid").is_some_and(|uuid| !self.seen.insert(uuid.to_owned()));
+        let id = ["sessionId", "session_id"].iter().find_map(|key| text(value, key));
+        let session = id.unwrap_or_default();
+        let before = text(value, "uuid").and_then(|uuid| self.seen.insert(uuid, &value["message"]));
         let is = |key: &str| value.get(key).and_then(Value::as_bool) == Some(true);
         let is_of_other = is("isSidechain") || value.get("parent_tool_use_id").is_some_and(Value::is_string);
+        // A stream ends with a line about its result, and a transcript does not.
+        if value.get("sessionId").is_none() && id.is_some() {
+            self.session(session).says_end = true;
+        }
         match kind {
-            _ if is_repeated => self.unread.count("repeated line", kind),
+            _ if before.is_some_and(|before| *before == value["message"]) => self.unread("repeated line", kind, id),
             "user" | "assistant" if is_of_other => {
-                self.unread.count("sidechain line", kind);
+                self.unread("sidechain line", kind, id);
                 self.session(session).conversation.has_others = true;
             }
-            "user" if is("isMeta") || is("isCompactSummary") => self.unread.count("added line", kind),
+            "user" if is("isMeta") || is("isCompactSummary") => self.unread("added line", kind, id),
             "user" => self.user(session, value),
             "assistant" => self.assistant(session, value),
-            // `claude --output-format stream-json` ends with one.
-            "result" => {
-                let builder = self.session(session);
-                let usage = value.get("usage").and_then(usage);
-                let cost_usd = value.get("total_cost_usd").and_then(Value::as_f64);
-                builder.conversation.usage = usage.map(|usage| Usage { cost_usd, ..usage });
-                builder.conversation.duration_ms = value.get("duration_ms").and_then(Value::as_f64);
-            }
-            other => self.unread.count("line", other),
+            "result" => self.end(session, value),
+            other => self.unread("line", &detail(value, other), id),
+        }
+    }
+
+    /// Counts a part of a session; of all of them, if it does not say of which.
+    fn unread(&mut self, kind: &'static str, name: &str, session: Option<&str>) {
+        let known = self.sessions.iter_mut().find(|(known, _)| Some(known.as_str()) == session);
+        match known {
+            Some((_, builder)) => builder.unread(kind, name),
+            None => self.unread.count(kind, name),
         }
     }
 
@@ -74,71 +88,109 @@ impl Reader {
         &mut self.sessions[at].1
     }
 
+    /// Reads the last line of `claude --output-format stream-json`.
+    fn end(&mut self, session: &str, line: &Value) {
+        let builder = self.session(session);
+        let conversation = &mut builder.conversation;
+        let usage = line.get("usage").and_then(usage);
+        let cost_usd = line.get("total_cost_usd").and_then(Value::as_f64);
+        conversation.usage = usage.map(|usage| Usage { cost_usd, ..usage });
+        conversation.duration_ms = line.get("duration_ms").and_then(Value::as_f64);
+        let subtype = text(line, "subtype").unwrap_or("success");
+        if subtype != "success" || line["is_error"].as_bool() == Some(true) {
+            let reason = text(line, "result").filter(|reason| !reason.is_empty()).unwrap_or(subtype);
+            conversation.error = Some(format!("the session failed: {reason}"));
+        }
+        if let Some(reply) = conversation.replies.last_mut() {
+            reply.unfinished = reply.unfinished.take().or_else(|| Ends::ANTHROPIC.unfinished(line.get("stop_reason")));
+        }
+        builder.says_end = true;
+        conversation.is_complete = conversation.is_answered();
+    }
+
     fn user(&mut self, session: &str, line: &Value) {
         let content = &line["message"]["content"];
         let mut parts: Vec<&Value> = content.as_array().into_iter().flatten().collect();
         if content.is_string() {
             parts.push(content);
         }
-        let at = self.session(session).at(text(line, "timestamp"));
+        let builder = self.session(session);
+        if !content.is_string() && !content.is_array() {
+            builder.unread("message", "user");
+        }
+        let at = builder.at(text(line, "timestamp"));
         for part in parts {
             let written = part.as_str().or_else(|| text(part, "text").filter(|_| text(part, "type") == Some("text")));
             match (written, text(part, "type")) {
-                (Some(written), _) if is_of_program(written) => self.unread.count("added text", ""),
-                (Some(written), _) => self.session(session).user(written, at),
-                (None, Some("tool_result")) => self.result(session, line, part, at),
-                (None, other) => self.unread.count("part", other.unwrap_or("unknown")),
+                (Some(written), _) if written.starts_with("[Request interrupted by user") => builder.interrupt(),
+                (Some(written), _) if is_of_program(written) => builder.unread("added text", ""),
+                (Some(written), _) => builder.user(written, at),
+                (None, Some("tool_result")) => result(builder, line, part, at),
+                (None, other) => builder.unread("input part", other.unwrap_or("unknown")),
             }
         }
-    }
-
-    fn result(&mut self, session: &str, line: &Value, part: &Value, at: Option<i64>) {
-        let id = text(part, "tool_use_id").unwrap_or_default();
-        let (content, unread) = joined(&part["content"]);
-        unread.iter().for_each(|kind| self.unread.count("result part", kind));
-        let has_failed = part["is_error"].as_bool() == Some(true);
-        let Some(call) = self.session(session).answered(id, at) else {
-            self.unread.count("unmatched result", "");
-            return;
-        };
-        call.outcome = outcome(&line["toolUseResult"], &content, has_failed);
-        (call.result, call.has_failed) = (Some(Value::from(content)), has_failed);
     }
 
     fn assistant(&mut self, session: &str, line: &Value) {
         let message = &line["message"];
         let builder = self.session(session);
         let at = builder.at(text(line, "timestamp"));
-        if line["isApiErrorMessage"].as_bool() == Some(true) {
-            builder.conversation.error = Some(joined(&message["content"]).0);
+        let has_failed = line["isApiErrorMessage"].as_bool() == Some(true) || line["error"].is_string();
+        // The program writes these in the name of a model.
+        if has_failed || text(message, "model") == Some("<synthetic>") {
+            match has_failed {
+                true => builder.conversation.error = Some(joined(&message["content"]).0),
+                false => builder.unread("added line", "assistant"),
+            }
             return;
         }
         let reply = builder.reply(text(message, "id"), at);
         reply.model = text(message, "model").map(str::to_owned).or(reply.model.take());
         reply.usage = usage(&message["usage"]).or(reply.usage);
-        let mut unread = Vec::new();
+        reply.unfinished = reply.unfinished.take().or_else(|| Ends::ANTHROPIC.unfinished(message.get("stop_reason")));
+        if let Some(whole) = message["content"].as_str() {
+            append(&mut reply.text, whole, "\n");
+        } else if !message["content"].is_array() {
+            builder.unread("message", "assistant");
+        }
         for part in message["content"].as_array().into_iter().flatten() {
-            match text(part, "type") {
-                Some("text") => append(&mut reply.text, text(part, "text").unwrap_or_default(), "\n"),
-                Some("tool_use") => reply.calls.push(Call {
+            match (text(part, "type"), text(part, "text")) {
+                (Some("text"), Some(said)) => builder.say(said),
+                (Some("tool_use"), _) => builder.call(Call {
                     id: text(part, "id").unwrap_or_default().to_owned(),
                     name: text(part, "name").unwrap_or_default().to_owned(),
                     arguments: part["input"].clone(),
                     started_us: at,
                     ..Call::default()
                 }),
-                other => {
-                    let kind = other.unwrap_or("unknown");
-                    reply.has_unread_calls |= may_call(kind);
-                    unread.push(kind);
-                }
+                (kind, _) => builder.unread("part", kind.unwrap_or("unknown")),
             }
         }
-        if let Some(whole) = message["content"].as_str() {
-            append(&mut reply.text, whole, "\n");
-        }
-        unread.iter().for_each(|kind| self.unread.count("part", kind));
     }
+}
+
+/// Returns the type of a line, with that of what it is about.
+fn detail(line: &Value, kind: &str) -> String {
+    let detail = match kind {
+        "system" => text(line, "subtype"),
+        "progress" => text(&line["data"], "type"),
+        // A text of the user that was sent while the model worked.
+        "attachment" => text(&line["attachment"], "type").filter(|kind| *kind == "queued_command"),
+        _ => None,
+    };
+    detail.map_or_else(|| kind.to_owned(), |detail| format!("{kind}/{detail}"))
+}
+
+fn result(builder: &mut Builder, line: &Value, part: &Value, at: Option<i64>) {
+    let (content, unread) = joined(&part["content"]);
+    unread.iter().for_each(|kind| builder.unread("result part", kind));
+    let Some(call) = builder.answered(text(part, "tool_use_id").unwrap_or_default(), at) else { return };
+    call.has_failed = part["is_error"].as_bool() == Some(true);
+    let own = ["toolUseResult", "tool_use_result"].iter().find_map(|key| line.get(*key)).unwrap_or(&Value::Null);
+    call.outcome = outcome(own, &content, call.has_failed);
+    // The user, the settings or a hook may have refused a call that failed, and each says so in its own words.
+    call.has_run = !call.has_failed || call.outcome.exit_code.is_some();
+    call.result = unread.is_empty().then(|| Value::from(content));
 }
 
 /// Whether the program wrote a text in the name of the user: a command of its own, or a reminder.
@@ -162,22 +214,22 @@ fn joined(content: &Value) -> (String, Vec<String>) {
     (all, others)
 }
 
+/// Returns what is known of a command. The text that the model got does not say what is standard output.
 fn outcome(result: &Value, content: &str, has_failed: bool) -> Outcome {
     let stdout = text(result, "stdout").map(str::to_owned);
     let stderr = text(result, "stderr").map(str::to_owned);
     let is = |key: &str| result[key].as_bool() == Some(true);
     let is_open = is("interrupted") || result["backgroundTaskId"].is_string();
-    let (exit_code, rest) = match content.strip_prefix("Exit code ") {
-        Some(rest) if has_failed => {
-            let (code, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-            (code.trim().parse().ok(), Some(rest.to_owned()))
-        }
-        Some(_) | None => (None, None),
-    };
+    let is_shortened = |text: &String| text.contains(" truncated]");
+    let is_cut = result["persistedOutputPath"].is_string()
+        || content.trim_start().starts_with("<persisted-output>")
+        || [&stdout, &stderr].into_iter().flatten().any(is_shortened);
+    let exit_code = content.strip_prefix("Exit code ").filter(|_| has_failed);
+    let exit_code = exit_code.and_then(|rest| rest.lines().next()?.trim().parse().ok());
     // It says in words what another exit code than 0 means, if that is not an error.
     let is_explained = result["returnCodeInterpretation"].is_string();
     let is_known = !has_failed && !is_open && !is_explained && stdout.is_some();
-    Outcome { stdout: stdout.or(rest), stderr, exit_code: exit_code.or(is_known.then_some(0)), is_open }
+    Outcome { stdout, stderr, exit_code: exit_code.or(is_known.then_some(0)), is_open: is_open || is_cut }
 }
 
 fn usage(usage: &Value) -> Option<Usage> {

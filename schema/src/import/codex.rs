@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{
-    conversation::{
-        Builder, Call, Conversation, Imported, Outcome, Source, Unread, append, arguments, may_call, newer, text,
-    },
+    commands::command_of,
+    conversation::{Builder, Call, Conversation, Imported, Outcome, Source, append, arguments, newer, text},
     lines::Lines,
+    unread::Unread,
 };
-use crate::evidence::Usage;
+use crate::evidence::{Unfinished, Usage};
 
 /// The newest major version whose rollouts are known.
 const KNOWN_VERSION: u64 = 0;
@@ -29,7 +29,6 @@ pub(super) fn is_one(value: &Value) -> bool {
 struct Reader {
     done: Vec<Conversation>,
     builder: Builder,
-    unread: Unread,
     newer: Option<String>,
     model: Option<String>,
     /// Number of the current request to the model: what it answers is one reply.
@@ -42,9 +41,13 @@ pub(super) fn read(lines: &Lines) -> Imported {
     for (_, value) in &lines.values {
         reader.line(value);
     }
-    reader.done.push(reader.builder.finish());
-    let notes = reader.newer.into_iter().chain(reader.unread.notes()).collect();
-    Imported { source: Source::Codex, conversations: reader.done, notes }
+    reader.end();
+    Imported {
+        source: Source::Codex,
+        conversations: reader.done,
+        notes: reader.newer.into_iter().collect(),
+        unread: Unread::default(),
+    }
 }
 
 impl Reader {
@@ -55,19 +58,22 @@ impl Reader {
             Some("session_meta") => self.session(payload),
             Some("response_item") => self.item(payload, at),
             Some("event_msg") => self.event(payload),
-            Some("turn_context") => self.model = text(payload, "model").map(str::to_owned).or(self.model.take()),
+            Some("turn_context") if payload.is_object() => {
+                self.model = text(payload, "model").map(str::to_owned).or(self.model.take());
+            }
+            Some("compacted") => self.builder.unread("line", "compacted"),
             // The first line of the oldest versions.
             None if line.get("id").is_some() && line.get("instructions").is_some() => self.session(line),
             Some(_) if is_one(line) || line.get("payload").is_none() => self.item(line, at),
-            Some(other) => self.unread.count("line", other),
-            None => self.unread.count("line", text(line, "record_type").unwrap_or("unknown")),
+            Some(other) => self.builder.unread("line", other),
+            None => self.builder.unread("line", text(line, "record_type").unwrap_or("unknown")),
         }
     }
 
     fn session(&mut self, meta: &Value) {
         // A resumed session has its beginning again.
         if !self.builder.conversation.replies.is_empty() {
-            self.done.push(std::mem::take(&mut self.builder).finish());
+            self.end();
             self.is_asked = false;
         }
         let instructions = text(meta, "instructions").or_else(|| text(&meta["base_instructions"], "text"));
@@ -75,6 +81,12 @@ impl Reader {
             self.builder.system(instructions);
         }
         self.newer = text(meta, "cli_version").and_then(|version| newer("Codex", version, KNOWN_VERSION));
+    }
+
+    fn end(&mut self) {
+        let mut builder = std::mem::take(&mut self.builder);
+        builder.count_unanswered();
+        self.done.push(builder.finish());
     }
 
     fn item(&mut self, item: &Value, at: Option<i64>) {
@@ -89,27 +101,22 @@ impl Reader {
                     _ => (Some("local_shell"), json!({ "command": item["action"]["command"] })),
                 };
                 let name = name.unwrap_or_default().to_owned();
-                let call = Call { id: id.to_owned(), name, arguments, started_us: at, ..Call::default() };
-                self.reply(at).calls.push(call);
+                self.reply(at);
+                self.builder.call(Call { id: id.to_owned(), name, arguments, started_us: at, ..Call::default() });
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
                 self.is_asked = false;
-                let (content, outcome) = output(&item["output"]);
-                match self.builder.answered(id, at) {
-                    Some(call) => {
-                        call.has_failed = outcome.exit_code.is_some_and(|code| code != 0)
-                            || item["output"]["success"].as_bool() == Some(false);
-                        (call.result, call.outcome) = (Some(Value::from(content)), outcome);
-                    }
-                    None => self.unread.count("unmatched result", ""),
-                }
+                let (content, outcome, unread) = output(&item["output"]);
+                unread.iter().for_each(|kind| self.builder.unread("result part", kind));
+                let Some(call) = self.builder.answered(id, at) else { return };
+                let is_refused = item["output"]["success"].as_bool() == Some(false);
+                call.has_failed = outcome.exit_code.is_some_and(|code| code != 0) || is_refused;
+                // A command that was refused has an answer, too, and it has no such lines.
+                let is_shown = outcome.exit_code.is_some() || outcome.is_open;
+                call.has_run = is_shown || !is_refused && command_of(call).is_none();
+                (call.result, call.outcome) = (unread.is_empty().then(|| Value::from(content)), outcome);
             }
-            other => {
-                if may_call(other) {
-                    self.reply(at).has_unread_calls = true;
-                }
-                self.unread.count("item", other);
-            }
+            other => self.builder.unread("item", other),
         }
     }
 
@@ -123,14 +130,25 @@ impl Reader {
 
     fn message(&mut self, item: &Value, at: Option<i64>) {
         let mut said = String::new();
+        let role = text(item, "role");
+        let kind_of_part = if role == Some("assistant") { "part" } else { "input part" };
+        if !item["content"].is_array() {
+            self.builder.unread("message", "unknown");
+        }
         for part in item["content"].as_array().into_iter().flatten() {
             match (text(part, "type"), text(part, "text")) {
                 (Some("input_text" | "output_text" | "text"), Some(text)) => append(&mut said, text, "\n"),
-                (kind, _) => self.unread.count("part", kind.unwrap_or("unknown")),
+                (kind, _) => self.builder.unread(kind_of_part, kind.unwrap_or("unknown")),
             }
         }
-        match text(item, "role") {
-            Some("assistant") => append(&mut self.reply(at).text, &said, "\n"),
+        match role {
+            Some("assistant") => {
+                let reply = self.reply(at);
+                append(&mut reply.text, &said, "\n");
+                if text(item, "status") == Some("incomplete") {
+                    reply.unfinished = Some(Unfinished::CutOff);
+                }
+            }
             Some("user") if !is_context(&said) => {
                 self.is_asked = false;
                 self.builder.user(&said, at);
@@ -139,7 +157,7 @@ impl Reader {
             Some("user" | "developer" | "system") if self.builder.conversation.replies.is_empty() => {
                 self.builder.system(&said);
             }
-            role => self.unread.count("message", role.unwrap_or("unknown")),
+            role => self.builder.unread("message", role.unwrap_or("unknown")),
         }
     }
 
@@ -164,9 +182,16 @@ impl Reader {
             Some("error") => {
                 self.builder.conversation.error = text(event, "message").map(str::to_owned);
             }
+            Some("turn_aborted") => {
+                self.builder.interrupt();
+                (self.builder.conversation.is_complete, self.builder.says_end) = (false, true);
+            }
             // These repeat items.
             Some("user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content") => {}
-            other => self.unread.count("event", other.unwrap_or("unknown")),
+            Some(kind) if event["call_id"].is_string() => {
+                self.builder.about("event", kind, text(event, "call_id").unwrap_or_default());
+            }
+            other => self.builder.unread("event", other.unwrap_or("unknown")),
         }
     }
 }
@@ -184,34 +209,37 @@ fn usage(usage: &Value) -> Option<Usage> {
     Some(Usage { input_tokens: count("input_tokens")?, output_tokens: count("output_tokens")?, cost_usd: None })
 }
 
-/// Returns the text that the model got, and what it says of a command: JSON with metadata, or a few lines before the
-/// output.
-fn output(output: &Value) -> (String, Outcome) {
-    let mut content = match output {
-        Value::String(text) => text.clone(),
-        Value::Object(members) => members.get("content").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
+/// Returns the text that the model got, what it says of a command, and the types of parts that are no text. The end of a
+/// command is in JSON with metadata, or in a few lines before the output, which mixes both streams.
+fn output(output: &Value) -> (String, Outcome, Vec<String>) {
+    let (mut content, mut unread) = (String::new(), Vec::new());
+    let (whole, parts) = match output {
+        Value::Object(members) => (members.get("content"), members.get("content_items")),
+        Value::Array(_) | Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {
+            (Some(output), Some(output))
+        }
     };
-    for part in output.as_array().into_iter().flatten() {
-        append(&mut content, text(part, "text").unwrap_or_default(), "\n");
+    append(&mut content, whole.and_then(Value::as_str).unwrap_or_default(), "\n");
+    for part in parts.and_then(Value::as_array).into_iter().flatten() {
+        match text(part, "text") {
+            Some(text) => append(&mut content, text, "\n"),
+            None => unread.push(text(part, "type").unwrap_or("unknown").to_owned()),
+        }
     }
     let code = |value: &Value| i32::try_from(value.as_i64()?).ok();
-    if let Ok(read @ Value::Object(_)) = serde_json::from_str::<Value>(&content)
-        && let (Some(stdout), Some(metadata)) = (text(&read, "output"), read.get("metadata"))
-    {
-        let stdout = Some(stdout.to_owned());
-        return (content, Outcome { stdout, exit_code: code(&metadata["exit_code"]), ..Outcome::default() });
+    let read = serde_json::from_str::<Value>(&content).unwrap_or_default();
+    if let (Some(_), Some(metadata)) = (text(&read, "output"), read.get("metadata")) {
+        return (content, Outcome { exit_code: code(&metadata["exit_code"]), ..Outcome::default() }, unread);
     }
-    let Some((head, rest)) = content.split_once("Output:\n").filter(|(head, _)| is_head(head)) else {
-        return (content, Outcome::default());
+    let Some((head, _)) = content.split_once("Output:\n").filter(|(head, _)| is_head(head)) else {
+        return (content, Outcome::default(), unread);
     };
-    let exit = head.lines().find_map(|line| {
+    let exit_code = head.lines().find_map(|line| {
         let code = ["Exit code: ", "Process exited with code "].iter().find_map(|start| line.strip_prefix(start))?;
         code.trim().parse().ok()
     });
-    let is_open = head.contains("Process running");
-    let outcome = Outcome { stdout: Some(rest.to_owned()), exit_code: exit, is_open, ..Outcome::default() };
-    (content, outcome)
+    let outcome = Outcome { exit_code, is_open: head.contains("Process running"), ..Outcome::default() };
+    (content, outcome, unread)
 }
 
 /// Whether lines are those before the output of a command.

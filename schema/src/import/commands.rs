@@ -58,23 +58,21 @@ fn quoted(word: &str) -> String {
 pub(super) fn log(conversation: &Conversation) -> CommandLog {
     let runs_others =
         |call: &Call| command_of(call).is_none() && !HARMLESS.contains(&call.name.to_ascii_lowercase().as_str());
-    let unseen = if conversation.may_lack_calls() || conversation.calls().any(runs_others) {
-        Some(CommandGap::PastShell)
-    } else {
-        None
-    };
-    let commands = conversation.calls().filter_map(|call| Some(ran(command_of(call)?, call))).collect();
-    CommandLog { commands, cut: false, unseen }
+    // A call that was asked for and not carried out ran nothing, but the source does not always show which it is.
+    let is_gap = |call: &Call| runs_others(call) || !call.has_run && command_of(call).is_some();
+    let has_gap = conversation.has_others || conversation.calls().any(is_gap);
+    let run = conversation.calls().filter(|call| call.has_run);
+    let commands = run.filter_map(|call| Some(ran(command_of(call)?, call))).collect();
+    CommandLog { commands, cut: false, unseen: has_gap.then_some(CommandGap::NotShown) }
 }
 
 fn ran(command: String, call: &Call) -> Ran {
     let Outcome { stdout, stderr, exit_code, is_open } = call.outcome.clone();
-    let result = || call.result.as_ref().and_then(Value::as_str).map(str::to_owned);
     let capture = |text: String| Capture { cut: is_open, ..Capture::whole(text) };
     Ran {
         command: Capture::whole(command),
         exit: exit_code.map(|code| Exit { code: Some(code), signal: None }),
-        stdout: stdout.or_else(result).map(capture),
+        stdout: stdout.map(capture),
         stderr: stderr.map(capture),
         duration_ms: call.started_us.zip(call.ended_us).map(|(from, to)| (to - from) as f64 / 1000.0),
         ..Ran::default()

@@ -1,14 +1,12 @@
 //! What was read: conversations of a user with a model that calls tools.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
+use super::unread::Unread;
 use crate::{
     check::time,
-    evidence::{Trace, UNREADABLE_ARGUMENTS, Usage, texts_of},
+    evidence::{Ended, Trace, UNREADABLE_ARGUMENTS, Unfinished, Usage, texts_of},
     mask::Secrets,
-    words::plural,
 };
 
 /// A program whose recordings are read.
@@ -39,8 +37,10 @@ impl Source {
 pub struct Imported {
     pub source: Source,
     pub conversations: Vec<Conversation>,
-    /// Sentences about parts that were not read.
+    /// Sentences about the file.
     pub notes: Vec<String>,
+    /// What is not read outside the conversations, and may belong to any of them.
+    pub unread: Unread,
 }
 
 /// A conversation, from the first text of the user on.
@@ -59,6 +59,7 @@ pub struct Conversation {
     pub usage: Option<Usage>,
     /// Whether its end was seen.
     pub is_complete: bool,
+    pub unread: Unread,
     /// Whether other agents worked for it, whose calls are not among its own.
     pub has_others: bool,
     /// The error that ended it.
@@ -76,8 +77,8 @@ pub struct Reply {
     pub user: Option<String>,
     pub text: String,
     pub calls: Vec<Call>,
-    /// Whether it has parts that may be calls and are not read.
-    pub has_unread_calls: bool,
+    /// The reason why more would have followed.
+    pub unfinished: Option<Unfinished>,
     pub model: Option<String>,
     pub usage: Option<Usage>,
     /// Start time, in microseconds since the Unix epoch.
@@ -95,6 +96,10 @@ pub struct Call {
     /// What the tool answered; `None` if not recorded.
     pub result: Option<Value>,
     pub has_failed: bool,
+    /// Whether the source has an answer to it, whatever it is.
+    pub is_answered: bool,
+    /// Whether the source shows that it was carried out: a call may be refused.
+    pub has_run: bool,
     /// The outcome, if the tool ran a command and the source shows more of it than the result.
     pub outcome: Outcome,
     pub started_us: Option<i64>,
@@ -107,7 +112,7 @@ pub struct Outcome {
     pub stdout: Option<String>,
     pub stderr: Option<String>,
     pub exit_code: Option<i32>,
-    /// Whether it was still running, or was stopped.
+    /// Whether it was still running, or was stopped, or the source has a part of its output only.
     pub is_open: bool,
 }
 
@@ -126,9 +131,14 @@ impl Conversation {
         self.replies.iter().filter_map(|reply| reply.user.as_deref())
     }
 
-    /// Whether it may have calls that were not read.
-    pub fn may_lack_calls(&self) -> bool {
-        self.has_others || self.replies.iter().any(|reply| reply.has_unread_calls)
+    /// Returns how it ended, if it has this end when everything was read and its end was seen.
+    pub(super) fn ended(&self, end: Ended) -> Ended {
+        let is_unfinished = self.replies.iter().any(|reply| reply.unfinished.is_some());
+        match self.unread.may_change_result() {
+            true => Ended::Partial,
+            false if self.is_complete && !is_unfinished => end,
+            false => Ended::Deadline,
+        }
     }
 
     /// Whether another one begins with the same texts, and has the same model and texts of the user.
@@ -162,10 +172,13 @@ impl Conversation {
     /// Returns every text, to look for secrets.
     pub fn texts(&self) -> Vec<String> {
         let own = [self.system.as_deref(), Some(&*self.user), self.error.as_deref()].into_iter().flatten();
-        let replies = self.replies.iter().flat_map(|reply| reply.user.as_deref().into_iter().chain([&*reply.text]));
+        let replies = self.replies.iter().flat_map(|reply| {
+            [reply.user.as_deref(), reply.model.as_deref(), Some(&*reply.text)].into_iter().flatten()
+        });
+        let names = self.calls().flat_map(|call| [&*call.id, &*call.name]);
         let outcomes = self.calls().flat_map(|call| call.outcome.stdout.iter().chain(&call.outcome.stderr));
         let values = self.calls().flat_map(|call| call.result.iter().chain([&call.arguments])).flat_map(texts_of);
-        own.chain(replies).map(str::to_owned).chain(outcomes.cloned()).chain(values).collect()
+        own.chain(replies).chain(names).map(str::to_owned).chain(outcomes.cloned()).chain(values).collect()
     }
 }
 
@@ -179,6 +192,8 @@ pub(super) struct Builder {
     last_us: Option<i64>,
     /// Whether the source says where a conversation ends.
     pub(super) says_end: bool,
+    /// Events and results, each by its kind, its type and the id of the call that it is about.
+    about: Vec<(&'static str, String, String)>,
 }
 
 impl Builder {
@@ -223,13 +238,52 @@ impl Builder {
         reply
     }
 
-    /// Returns the call that a result belongs to; `None` if there is none.
+    /// Counts a part that is not read.
+    pub(super) fn unread(&mut self, kind: &'static str, name: &str) {
+        self.conversation.unread.count(kind, name);
+    }
+
+    /// Notes a part that says nothing new of a call, unless the call itself is missing.
+    pub(super) fn about(&mut self, kind: &'static str, name: &str, id: &str) {
+        self.about.push((kind, name.to_owned(), id.to_owned()));
+    }
+
+    /// Adds to the text of the last reply.
+    pub(super) fn say(&mut self, text: &str) {
+        if let Some(reply) = self.conversation.replies.last_mut() {
+            append(&mut reply.text, text, "\n");
+        }
+    }
+
+    /// Adds a call to the last reply. One that does not say what it calls is not read.
+    pub(super) fn call(&mut self, call: Call) {
+        match self.conversation.replies.last_mut().filter(|_| !call.name.is_empty()) {
+            Some(reply) => {
+                self.conversation.has_others |= starts_agents(&call.name);
+                reply.calls.push(call);
+            }
+            None => self.unread("call without a name", ""),
+        }
+    }
+
+    /// Returns the call that a result belongs to; `None` if there is none, which is counted.
     pub(super) fn answered(&mut self, id: &str, at: Option<i64>) -> Option<&mut Call> {
         self.last_us = at.or(self.last_us);
-        let calls = self.conversation.replies.iter_mut().rev().flat_map(|reply| reply.calls.iter_mut().rev());
-        let call = calls.into_iter().find(|call| call.id == id)?;
-        call.ended_us = at;
+        let conversation = &mut self.conversation;
+        let calls = conversation.replies.iter_mut().rev().flat_map(|reply| reply.calls.iter_mut().rev());
+        let Some(call) = calls.into_iter().find(|call| call.id == id) else {
+            conversation.unread.count("unmatched result", "");
+            return None;
+        };
+        (call.ended_us, call.is_answered) = (at, true);
         Some(call)
+    }
+
+    /// Notes that the user or the program stopped the last reply.
+    pub(super) fn interrupt(&mut self) {
+        if let Some(reply) = self.conversation.replies.last_mut() {
+            reply.unfinished = Some(Unfinished::Other("interrupted".to_owned()));
+        }
     }
 
     /// Returns the conversation. It is complete if the model has answered the last text.
@@ -241,8 +295,28 @@ impl Builder {
             let duration = self.last_us.zip(self.first_us).map(|(last, first)| (last - first) as f64 / 1000.0);
             self.conversation.duration_ms = duration.filter(|duration| *duration > 0.0);
         }
+        for (kind, name, id) in std::mem::take(&mut self.about) {
+            if !self.conversation.calls().any(|call| call.id == id) {
+                self.unread(kind, &name);
+            }
+        }
         self.conversation
     }
+
+    /// Counts the calls whose results are missing although the model went on: lines are missing.
+    pub(super) fn count_unanswered(&mut self) {
+        let answered = self.conversation.replies.split_last().map(|(_, earlier)| earlier).unwrap_or_default();
+        let lost = answered.iter().flat_map(|reply| &reply.calls).filter(|call| !call.is_answered).count();
+        (0..lost).for_each(|_| self.unread("call without a result", ""));
+    }
+}
+
+/// Whether a tool starts another agent, whose calls are recorded elsewhere.
+pub(super) fn starts_agents(tool: &str) -> bool {
+    const NAMES: [&str; 7] =
+        ["task", "agent", "spawn_agent", "spawn_agents_on_csv", "resume_agent", "sessions_spawn", "handoff"];
+    let name = tool.to_ascii_lowercase();
+    NAMES.contains(&name.as_str()) || name.starts_with("transfer_to_")
 }
 
 pub(super) fn append(text: &mut String, more: &str, separator: &str) {
@@ -279,31 +353,6 @@ pub fn provider_of(model: &str) -> (Option<&str>, &str) {
 /// Returns a time in microseconds since the Unix epoch.
 pub(super) fn us(time: &str) -> Option<i64> {
     time::parse(time)?.epoch_us(Some(0))
-}
-
-/// Parts that are not read, by what they are, with their number.
-#[derive(Debug, Default)]
-pub(super) struct Unread(BTreeMap<(&'static str, String), usize>);
-
-impl Unread {
-    /// Counts a part of a kind, such as a `line`, with a type.
-    pub(super) fn count(&mut self, kind: &'static str, name: &str) {
-        *self.0.entry((kind, name.to_owned())).or_default() += 1;
-    }
-
-    pub(super) fn notes(self) -> Vec<String> {
-        let note = |((kind, name), count): ((&str, String), usize)| {
-            let verb = if count == 1 { "is" } else { "are" };
-            let of_type = if name.is_empty() { String::new() } else { format!(" of type `{name}`") };
-            format!("{}{of_type} {verb} not read", plural(count, kind))
-        };
-        self.0.into_iter().map(note).collect()
-    }
-}
-
-/// Whether a part of a type that is not read may be a call.
-pub(super) fn may_call(kind: &str) -> bool {
-    kind.ends_with("_call") || kind.ends_with("tool_use")
 }
 
 /// Returns the string of a member.

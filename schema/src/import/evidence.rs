@@ -7,7 +7,7 @@ use super::{
 use crate::{
     evidence::{
         Answer, CallsGap, Capture, Context, Ended, Evidence, Need, Observation, Ran, RunError, RunErrorKind, Span,
-        SpanKind, Tokens, ToolCall, Trace, TraceAnswer, Turn, Usage,
+        SpanKind, Tokens, ToolCall, Trace, TraceAnswer, Turn, Usage, reply_text,
     },
     format::Dialect,
     suite::{Action, Case, Subject, TriggerKind},
@@ -20,12 +20,7 @@ pub fn evidence(
     dialect: Dialect,
     subject: &Subject,
 ) -> Result<Evidence, String> {
-    let is_whole = match &case.action {
-        // Only a reply itself can say that it lacks calls.
-        Action::Command(_) => conversation.is_complete && !conversation.may_lack_calls(),
-        Action::Prompt(_) | Action::Agent(_) | Action::Trigger(_) | Action::None => conversation.is_complete,
-    };
-    let ended = |end: Ended| Some(if is_whole { end } else { Ended::Deadline });
+    let ended = |end: Ended| Some(conversation.ended(end));
     let context = Context {
         started: conversation.started.clone().unwrap_or_default(),
         subject: Some(subject.to_string()),
@@ -38,25 +33,30 @@ pub fn evidence(
         error: conversation.error.clone().map(|message| RunError::new(RunErrorKind::Provider, message)),
         ..Evidence::default()
     };
-    let turns = || conversation.replies.iter().map(turn).collect();
+    let calls_gap = conversation.has_others.then_some(CallsGap::OtherAgents);
+    let turns = || conversation.replies.iter().map(|reply| turn(reply, calls_gap)).collect();
     match &case.action {
         Action::Prompt(_) => Ok(Evidence { turns: turns(), ended: ended(Ended::Done), ..shared }),
         Action::Command(command) => {
             let calls = conversation.calls().map(tool_call).collect::<Vec<_>>();
-            let text = conversation.replies.last().map(|reply| reply.text.as_str()).unwrap_or_default();
+            let last = conversation.replies.last();
+            let text = last.map(|reply| reply.text.as_str()).unwrap_or_default();
             let written = dialect.written(text, &calls).ok_or_else(|| {
                 format!("a command of {} reports no calls of tools; import into another test", dialect.program())
             })?;
             let ran = Ran {
                 command: Capture::whole(command.expanded.clone().unwrap_or_else(|_| command.template.clone())),
-                stdout: Some(Capture::whole(written)),
+                stdout: Some(reply_text(written, last.and_then(|reply| reply.unfinished.as_ref()))),
                 ..Ran::default()
             };
-            Ok(Evidence { command: Some(ran), ended: ended(Ended::Done), ..shared })
+            // Only a reply itself can say that it lacks calls.
+            let end = if conversation.has_others { Ended::Partial } else { Ended::Done };
+            Ok(Evidence { command: Some(ran), ended: ended(end), ..shared })
         }
         Action::Agent(_) => {
             let commands = commands::log(conversation);
-            if commands.commands.is_empty() && conversation.calls().next().is_some() {
+            let has_shell = conversation.calls().any(|call| commands::command_of(call).is_some());
+            if !has_shell && conversation.calls().next().is_some() {
                 let names: Vec<String> = conversation.calls().map(|call| format!("`{}`", call.name)).take(3).collect();
                 let names = names.join(", ");
                 return Err(format!(
@@ -102,13 +102,13 @@ pub fn programs(conversation: &Conversation) -> Vec<String> {
     parts.filter_map(program).collect()
 }
 
-fn turn(reply: &Reply) -> Turn {
+fn turn(reply: &Reply, calls_gap: Option<CallsGap>) -> Turn {
     let (from, to) = (reply.started_us, reply.ended_us);
     Turn {
         user: reply.user.clone().map(Capture::whole),
-        text: Capture::whole(reply.text.clone()),
+        text: reply_text(reply.text.clone(), reply.unfinished.as_ref()),
         calls: reply.calls.iter().map(tool_call).collect(),
-        calls_gap: reply.has_unread_calls.then_some(CallsGap::Elsewhere),
+        calls_gap,
         usage: reply.usage,
         duration_ms: from.zip(to).map(|(from, to)| (to - from) as f64 / 1000.0),
     }
@@ -152,8 +152,9 @@ fn trace(conversation: &Conversation) -> Trace {
             cost_usd: reply.usage.and_then(|usage| usage.cost_usd),
             ..Span::default()
         });
-        spans.extend(reply.calls.iter().map(|call| Span {
-            kind: SpanKind::Tool,
+        spans.extend(reply.calls.iter().filter(|call| call.is_answered).map(|call| Span {
+            // It may have been refused.
+            kind: if call.has_run { SpanKind::Tool } else { SpanKind::Other },
             name: call.name.clone(),
             started_us: call.started_us,
             ended_us: call.ended_us,
@@ -169,7 +170,7 @@ fn trace(conversation: &Conversation) -> Trace {
         ended_us: spans.iter().filter_map(|span| span.ended_us).max(),
         spans,
         unfinished: !conversation.is_complete,
-        cut: conversation.may_lack_calls(),
+        cut: conversation.has_others || conversation.calls().any(|call| !call.has_run),
         ..Trace::default()
     }
 }

@@ -1,12 +1,15 @@
 //! Logs of Inspect: one document with samples, each with its messages.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::{
-    conversation::{Builder, Call, Conversation, Imported, Source, Unread, append, text, us},
+    conversation::{Builder, Call, Conversation, Imported, Source, append, text, us},
     lines::Lines,
+    unread::Unread,
 };
-use crate::evidence::Usage;
+use crate::evidence::{Ends, Unfinished, Usage};
 
 /// The newest version of logs that is known.
 const KNOWN_VERSION: u64 = 2;
@@ -28,100 +31,173 @@ pub(super) fn read(lines: &Lines) -> Imported {
         }));
         let model = text(&log["eval"], "model");
         let samples = log["samples"].as_array().into_iter().flatten();
-        conversations.extend(samples.map(|sample| conversation(sample, model, &mut unread)));
+        let is_over = matches!(text(log, "status"), None | Some("success" | "error"));
+        conversations.extend(samples.map(|sample| conversation(sample, model, is_over)));
     }
-    notes.extend(unread.notes());
-    Imported { source: Source::Inspect, conversations, notes }
+    Imported { source: Source::Inspect, conversations, notes, unread }
 }
 
-fn conversation(sample: &Value, model: Option<&str>, unread: &mut Unread) -> Conversation {
+fn conversation(sample: &Value, model: Option<&str>, is_over: bool) -> Conversation {
     let mut builder = Builder::default();
     builder.at(text(sample, "started_at"));
     let nothing = Map::new();
     let attachments = sample["attachments"].as_object().unwrap_or(&nothing);
     for message in sample["messages"].as_array().into_iter().flatten() {
-        let said = content(&message["content"], attachments, unread);
-        match text(message, "role") {
+        let role = text(message, "role");
+        let (said, unread) = content(&message["content"], attachments);
+        let kind = match role {
+            Some("assistant") => "part",
+            Some("tool") => "result part",
+            Some(_) | None => "input part",
+        };
+        unread.iter().for_each(|part| builder.unread(kind, part));
+        match role {
             Some("system") => builder.system(&said),
             Some("user") => builder.user(&said, None),
             Some("assistant") => {
                 let reply = builder.reply(text(message, "id"), None);
                 reply.text = said;
                 reply.model = text(message, "model").or(model).map(str::to_owned);
-                reply.calls = message["tool_calls"].as_array().into_iter().flatten().map(call).collect();
+                message["tool_calls"].as_array().into_iter().flatten().for_each(|it| builder.call(call(it)));
             }
-            Some("tool") => match builder.answered(text(message, "tool_call_id").unwrap_or_default(), None) {
-                Some(call) => {
-                    let error = text(&message["error"], "message");
-                    call.has_failed = error.is_some();
-                    call.result = Some(Value::from(if said.is_empty() { error.unwrap_or_default() } else { &said }));
-                }
-                None => unread.count("unmatched result", ""),
-            },
-            role => unread.count("message", role.unwrap_or("unknown")),
+            Some("tool") => {
+                let error = &message["error"];
+                let reason = text(error, "message").unwrap_or_default();
+                let id = text(message, "tool_call_id").unwrap_or_default();
+                let Some(call) = builder.answered(id, None) else { continue };
+                call.has_failed = !error.is_null();
+                // A call that failed may have been refused.
+                call.has_run = !call.has_failed;
+                let said = if said.is_empty() { reason } else { &said };
+                call.result = unread.is_empty().then(|| Value::from(said));
+            }
+            role => builder.unread("message", role.unwrap_or("unknown")),
         }
     }
-    for event in sample["events"].as_array().into_iter().flatten() {
-        if !time(event, &mut builder.conversation) {
-            unread.count("event", text(event, "event").unwrap_or("unknown"));
-        }
-    }
+    let mut graders = Graders::default();
+    events(&sample["events"], &mut graders, &mut builder);
     let parts = ["scores", "store"].into_iter();
     let is_filled = |key: &&str| match &sample[*key] {
         Value::Object(members) => !members.is_empty(),
         Value::Array(items) => !items.is_empty(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     };
-    parts.filter(is_filled).for_each(|key| unread.count("sample part", key));
+    parts.filter(is_filled).for_each(|key| builder.unread("sample part", key));
+    let end = end(&sample["output"]);
     let conversation = &mut builder.conversation;
+    if let Some(reply) = conversation.replies.last_mut() {
+        reply.unfinished = reply.unfinished.take().or(end);
+    }
     conversation.name = sample.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
-    conversation.error = text(&sample["error"], "message").map(str::to_owned);
+    let error = &sample["error"];
+    conversation.error = (!error.is_null()).then(|| text(error, "message").unwrap_or("the sample failed").to_owned());
     conversation.duration_ms = sample["total_time"].as_f64().map(|seconds| seconds * 1000.0);
     // Those of other models are of graders.
     conversation.usage = model.and_then(|model| tokens(&sample["model_usage"][model]));
-    // A sample in the log is over, unless a limit or an error ended it.
-    conversation.is_complete = sample["limit"].is_null() && sample["error"].is_null();
+    // A sample in the log is over, unless a limit or an error ended it, or the evaluation was stopped.
+    conversation.is_complete = is_over && sample["limit"].is_null() && error.is_null();
     builder.says_end = true;
+    builder.count_unanswered();
     builder.finish()
 }
 
-/// Notes the time of the reply or the call that an event is about. Returns whether it is about one.
-fn time(event: &Value, conversation: &mut Conversation) -> bool {
-    let times = (text(event, "timestamp").and_then(us), text(event, "completed").and_then(us));
-    match text(event, "event") {
-        Some("model") => {
-            let output = &event["output"];
-            let id = text(&output["choices"][0]["message"], "id");
-            let reply = conversation.replies.iter_mut().find(|reply| id.is_some() && reply.id.as_deref() == id);
-            let Some(reply) = reply else { return false };
-            (reply.started_us, reply.ended_us) = times;
-            reply.usage = tokens(&output["usage"]);
-            true
+/// Returns the reason why the answer in an output is incomplete.
+fn end(output: &Value) -> Option<Unfinished> {
+    Ends::OPEN_AI.unfinished(output.pointer("/choices/0/stop_reason"))
+}
+
+/// The part of a sample in which its answer is graded, whose requests are none of the agent's.
+#[derive(Default)]
+struct Graders<'e> {
+    spans: HashSet<&'e str>,
+    /// Whether a step of the older versions is one.
+    is_in_step: bool,
+}
+
+impl<'e> Graders<'e> {
+    /// Returns whether an event is of a grader.
+    fn have(&mut self, event: &'e Value) -> bool {
+        let is_grader = matches!(text(event, "type"), Some("scorer" | "scorers"));
+        let of_span = |key: &str| text(event, key).is_some_and(|id| self.spans.contains(id));
+        let is_inside = self.is_in_step || ["span_id", "parent_id"].into_iter().any(of_span);
+        match text(event, "event") {
+            Some("span_begin") if is_grader || is_inside => self.spans.extend(text(event, "id")),
+            Some("step") if is_grader => self.is_in_step = text(event, "action") == Some("begin"),
+            Some(_) | None => {}
         }
-        Some("tool") => {
-            let calls = conversation.replies.iter_mut().flat_map(|reply| &mut reply.calls);
-            let Some(call) = calls.into_iter().find(|call| text(event, "id") == Some(&call.id)) else { return false };
-            (call.started_us, call.ended_us) = times;
-            true
-        }
-        Some(_) | None => false,
+        is_inside
     }
 }
 
-/// Returns the text of a message. Long texts are stored once, as attachments.
-fn content(content: &Value, attachments: &Map<String, Value>, unread: &mut Unread) -> String {
+/// Takes times and ends from events. One about a reply or a call that is not among the messages may be of another agent.
+fn events<'e>(list: &'e Value, graders: &mut Graders<'e>, builder: &mut Builder) {
+    for event in list.as_array().into_iter().flatten() {
+        let kind = text(event, "event").unwrap_or("unknown");
+        let is_known = match kind {
+            "model" => is_of_reply(event, &mut builder.conversation),
+            "tool" => is_of_call(event, &mut builder.conversation),
+            _ => false,
+        };
+        let failed = kind == "model" && event["output"]["choices"].as_array().is_none_or(Vec::is_empty);
+        match graders.have(event) {
+            _ if is_known => {}
+            true => builder.unread("event", "grader"),
+            false if failed && !event["error"].is_null() => builder.unread("event", "failed request"),
+            false => builder.unread("event", kind),
+        }
+        events(&event["events"], graders, builder);
+    }
+}
+
+fn times(event: &Value) -> (Option<i64>, Option<i64>) {
+    (text(event, "timestamp").and_then(us), text(event, "completed").and_then(us))
+}
+
+fn is_of_reply(event: &Value, conversation: &mut Conversation) -> bool {
+    let output = &event["output"];
+    let message = &output["choices"][0]["message"];
+    let calls = || message["tool_calls"].as_array().into_iter().flatten().map(call).map(|call| call.id);
+    let said = content(&message["content"], &Map::new()).0;
+    let replies = &mut conversation.replies;
+    let reply = match text(message, "id") {
+        Some(id) if replies.iter().any(|reply| reply.id.is_some()) => {
+            replies.iter_mut().find(|reply| reply.id.as_deref() == Some(id))
+        }
+        // Older versions have no ids.
+        Some(_) | None => replies.iter_mut().find(|reply| {
+            reply.started_us.is_none()
+                && reply.text == said
+                && reply.calls.iter().map(|call| call.id.clone()).eq(calls())
+        }),
+    };
+    let Some(reply) = reply else { return false };
+    (reply.started_us, reply.ended_us) = times(event);
+    reply.usage = tokens(&output["usage"]);
+    reply.unfinished = end(output);
+    true
+}
+
+fn is_of_call(event: &Value, conversation: &mut Conversation) -> bool {
+    let mut calls = conversation.replies.iter_mut().flat_map(|reply| &mut reply.calls);
+    let Some(call) = calls.find(|call| text(event, "id") == Some(&call.id)) else { return false };
+    (call.started_us, call.ended_us) = times(event);
+    true
+}
+
+/// Returns the text of a message, and the types of its other parts. Long texts are stored once, as attachments.
+fn content(content: &Value, attachments: &Map<String, Value>) -> (String, Vec<String>) {
     let resolved = |text: &str| {
         let stored = text.strip_prefix("attachment://").and_then(|digest| attachments.get(digest)?.as_str());
         stored.unwrap_or(text).to_owned()
     };
-    let mut all = content.as_str().map(resolved).unwrap_or_default();
+    let (mut all, mut others) = (content.as_str().map(resolved).unwrap_or_default(), Vec::new());
     for part in content.as_array().into_iter().flatten() {
         match (text(part, "type"), text(part, "text")) {
             (Some("text"), Some(text)) => append(&mut all, &resolved(text), "\n"),
-            (kind, _) => unread.count("part", kind.unwrap_or("unknown")),
+            (kind, _) => others.push(kind.unwrap_or("unknown").to_owned()),
         }
     }
-    all
+    (all, others)
 }
 
 fn call(call: &Value) -> Call {

@@ -80,9 +80,9 @@ fn flat(line: usize, value: Value) -> Vec<(usize, Value)> {
 }
 
 impl Lines {
-    /// Whether every line was read.
-    pub(super) fn are_whole(&self) -> bool {
-        self.cut.is_none() && self.damaged.is_empty()
+    /// Whether a line other than the last one was not read.
+    pub(super) fn has_damaged(&self) -> bool {
+        !self.damaged.is_empty()
     }
 
     pub(super) fn notes(&self) -> Vec<String> {

@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::{
-    conversation::{Builder, Call, Conversation, Imported, Reply, Source, Unread},
+    conversation::{Builder, Call, Conversation, Imported, Reply, Source, starts_agents},
     lines::Lines,
+    unread::Unread,
 };
 use crate::{
-    evidence::{Span, SpanKind, Tokens, Trace, Usage},
+    evidence::{Span, SpanKind, Tokens, Trace, Unfinished, Usage},
     trace::{
-        Exported, LogRecord, SentMessage, SpanContent, Stored, ToolUse, asked, assemble, distinct, is_stored,
-        messages_of,
+        Exported, LogRecord, SentMessage, SpanContent, Stored, ToolUse, asked, assemble, distinct, have_ended,
+        is_stored, messages_of,
         opik::{self, OpikSpan, OpikTrace},
         result_of, said,
     },
@@ -30,9 +31,8 @@ pub(super) fn read(lines: &Lines) -> Result<Imported, String> {
             false => unread.count("value", "unknown"),
         }
     }
-    for _ in 0..stored.signals.unassigned {
-        unread.count("unassigned span", "");
-    }
+    // They may be about anything.
+    (0..stored.signals.unassigned).for_each(|_| unread.count("unassigned span", ""));
     let mut by_trace: BTreeMap<&[u8], Vec<&Exported>> = BTreeMap::new();
     for exported in &stored.signals.spans {
         by_trace.entry(&exported.span.trace_id).or_default().push(exported);
@@ -43,18 +43,15 @@ pub(super) fn read(lines: &Lines) -> Result<Imported, String> {
     let (traces, spans) = stored.of_opik();
     let spans_of = |trace: &OpikTrace| spans.get(trace.id.as_str()).map(Vec::as_slice).unwrap_or_default();
     conversations.extend(traces.iter().map(|trace| of_opik(trace, spans_of(trace))));
-    if stored.signals.unassigned > 0 {
-        // They may be about anything.
-        conversations.iter_mut().for_each(|conversation| conversation.is_complete = false);
-    }
     let started = |conversation: &Conversation| conversation.trace.as_ref().and_then(|trace| trace.started_us);
     conversations.sort_by_key(|conversation| started(conversation).unwrap_or(i64::MAX));
-    Ok(Imported { source, conversations, notes: unread.notes() })
+    Ok(Imported { source, conversations, notes: Vec::new(), unread })
 }
 
 fn of_spans(spans: Vec<&Exported>, logs: &[LogRecord]) -> Conversation {
     let spans = distinct(spans);
-    let trace = assemble(spans.iter().copied());
+    // The outermost span of a stored trace may be that of a caller, which is elsewhere.
+    let trace = Trace { unfinished: !have_ended(spans.iter().copied()), ..assemble(spans.iter().copied()) };
     let mut records: HashMap<&[u8], Vec<&LogRecord>> = HashMap::new();
     for record in logs.iter().filter(|record| spans.iter().any(|it| it.span.trace_id == record.trace_id)) {
         records.entry(&record.span_id).or_default().push(record);
@@ -74,7 +71,8 @@ fn of_spans(spans: Vec<&Exported>, logs: &[LogRecord]) -> Conversation {
 }
 
 fn of_opik(trace: &OpikTrace, spans: &[OpikSpan]) -> Conversation {
-    let whole = opik::assemble(trace, spans);
+    let mut whole = opik::assemble(trace, spans);
+    whole.unfinished |= spans.iter().any(|span| span.end_time.is_none() && span.duration.is_none());
     let mut reader = Reader::default();
     let own = |part: &Span| spans.iter().find(|span| span.id == part.id);
     for part in &whole.spans {
@@ -87,7 +85,11 @@ fn of_opik(trace: &OpikTrace, spans: &[OpikSpan]) -> Conversation {
                 reader.call(part, Some(call), Some(span.output.clone()).filter(|output| !output.is_null()));
             }
             SpanKind::Subagent => reader.builder.conversation.has_others = true,
-            SpanKind::Tool | SpanKind::Other => {}
+            SpanKind::Tool | SpanKind::Other => match span.r#type.as_deref() {
+                // Steps of the program.
+                Some("general" | "guardrail") => {}
+                other => reader.builder.unread("span", other.unwrap_or("unknown")),
+            },
         }
     }
     if reader.builder.conversation.replies.is_empty() {
@@ -97,6 +99,7 @@ fn of_opik(trace: &OpikTrace, spans: &[OpikSpan]) -> Conversation {
         }
     }
     reader.builder.conversation.started.clone_from(&trace.start_time);
+    reader.builder.conversation.error = trace.error().or(reader.builder.conversation.error.take());
     reader.finish(whole)
 }
 
@@ -109,6 +112,10 @@ struct Reader {
 
 impl Reader {
     fn reply(&mut self, part: &Span, sent: Vec<SentMessage>, said: SpanContent) {
+        if let (Some(error), None, []) = (&part.error, &said.text, &said.calls[..]) {
+            self.builder.conversation.error = Some(error.clone());
+            return;
+        }
         let is_first = self.builder.conversation.replies.is_empty();
         if is_first {
             sent.iter().filter(|it| it.role == "system").for_each(|it| self.builder.system(&it.text));
@@ -129,7 +136,7 @@ impl Reader {
         };
         let reply = self.builder.reply(None, part.ended_us);
         reply.text = said.text.unwrap_or_default();
-        reply.calls = said.calls.into_iter().map(call).collect();
+        reply.unfinished = part.error.clone().map(Unfinished::Other).or(said.unfinished);
         reply.model = part.model.clone();
         (reply.started_us, reply.ended_us) = (part.started_us, part.ended_us);
         reply.usage = part.tokens.map(|Tokens { input, output, .. }| Usage {
@@ -137,11 +144,13 @@ impl Reader {
             output_tokens: output,
             cost_usd: part.cost_usd,
         });
+        said.calls.into_iter().for_each(|used| self.builder.call(call(used)));
     }
 
     /// Adds what a span knows of a call to that of a reply, or to the last reply if it does not show its calls.
     fn call(&mut self, part: &Span, used: Option<ToolUse>, result: Option<Value>) {
         let Some(ToolUse { id, name, arguments }) = used else { return };
+        self.builder.conversation.has_others |= starts_agents(&name);
         let replies = &mut self.builder.conversation.replies;
         let is_open = |call: &&mut Call| {
             let is_same = id.as_ref().is_none_or(|id| call.id.is_empty() || call.id == *id);
@@ -162,16 +171,20 @@ impl Reader {
             }
         };
         (call.started_us, call.ended_us) = (part.started_us, part.ended_us);
-        (call.result, call.has_failed) = (result, part.error.is_some());
+        (call.result, call.has_failed, call.is_answered) = (result, part.error.is_some(), true);
+        // One that failed may have been refused.
+        call.has_run = !call.has_failed;
     }
 
     fn finish(mut self, trace: Trace) -> Conversation {
         self.builder.says_end = true;
         let conversation = &mut self.builder.conversation;
-        // A stored trace is complete, unless it says otherwise.
-        conversation.is_complete = !trace.cut;
+        conversation.is_complete = !trace.cut && !trace.unfinished;
         conversation.duration_ms = trace.started_us.zip(trace.ended_us).map(|(from, to)| (to - from) as f64 / 1000.0);
-        conversation.trace = Some(Trace { unfinished: false, ..trace });
+        let is_alone = |span: &Span| !trace.spans.iter().any(|other| other.parent.as_ref() == Some(&span.id));
+        let lacks_agents = |span: &Span| span.kind == SpanKind::Tool && starts_agents(&span.name) && is_alone(span);
+        let cut = trace.cut || trace.spans.iter().any(lacks_agents);
+        conversation.trace = Some(Trace { cut, ..trace });
         let mut conversation = self.builder.finish();
         let calls = conversation.replies.iter_mut().flat_map(|reply| &mut reply.calls);
         for (index, call) in calls.filter(|call| call.id.is_empty()).enumerate() {

@@ -5,7 +5,7 @@ use std::{
     env, fs,
     io::Read,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
@@ -28,14 +28,15 @@ use speclens_schema::{
         evidence::{evidence, prompt},
     },
     mask::Secrets,
-    problem::{Problem, Severity},
+    problem::{NewFile, Problem, Severity},
     suite::{Action, Case, Subject},
     words::{plural, slug},
     write,
 };
+use tokio::runtime::Runtime;
 
 use super::{
-    PASSED,
+    INTERRUPTED, PASSED,
     discover::Wanted,
     fix,
     levels::Levels,
@@ -46,7 +47,7 @@ use super::{
 };
 use crate::{
     job::settings_sentence,
-    trust,
+    processes, threads, trust,
     workspace::{self, Reach, Workspace},
 };
 
@@ -96,10 +97,18 @@ fn into(args: &Args, suite: &Path) -> anyhow::Result<u8> {
         None => only_test(suites)?,
     };
     ensure_recordable(&loaded.workspace)?;
-    let files = read(&args.files, loaded.workspace.settings.limits.recording_bytes())?;
+    let limit = loaded.workspace.settings.limits.recording_bytes();
+    let (files, secrets) = read(&args.files, limit, &loaded.report.source.secrets)?;
     let conversations: Vec<&Conversation> = files.iter().flat_map(|file| &file.conversations).collect();
-    let secrets = with_keys(&loaded.report.source.secrets, &conversations);
     let case = &loaded.report.suite.cases[index];
+    warn_of_text(case, &conversations, &secrets);
+    let attempts = attempts(case, loaded.report.suite.dialect, &conversations, &secrets)?;
+    output::print(&record(&loaded, index, attempts, &secrets)?)?;
+    Ok(PASSED)
+}
+
+/// Warns if a test sends another text than the user of a recording.
+fn warn_of_text(case: &Case, conversations: &[&Conversation], secrets: &Secrets) {
     let sent = prompt(case).map(str::trim);
     let differs = |conversation: &&&Conversation| sent.is_some_and(|sent| sent != conversation.user.trim());
     if let Some(other) = conversations.iter().find(differs) {
@@ -107,9 +116,6 @@ fn into(args: &Args, suite: &Path) -> anyhow::Result<u8> {
         let text = secrets.mask(&shortened(&other.user.split_whitespace().collect::<Vec<_>>().join(" "), 60));
         output::warn(&format!("`{name}` sends another text than the recording, in which the user wrote `{text}`"));
     }
-    let attempts = attempts(case, loaded.report.suite.dialect, &conversations, &secrets)?;
-    output::print(&record(&loaded, index, attempts, &secrets)?)?;
-    Ok(PASSED)
 }
 
 fn load(path: &Path) -> anyhow::Result<Vec<Loaded>> {
@@ -154,7 +160,7 @@ fn attempts(
             replaced.get_or_insert((model, subject.to_string()));
         }
         let mut evidence = evidence(conversation, case, dialect, &subject)
-            .map_err(|reason| anyhow!("nothing to record for `{name}`: {reason}"))?;
+            .map_err(|reason| anyhow!("nothing to record for `{name}`: {}", secrets.mask(&reason)))?;
         dialect.mask(&mut evidence, secrets);
         let before = attempts.iter().filter(|attempt| attempt.subject == subject).count();
         attempts.push(Attempt { subject, repeat: u32::try_from(before).unwrap_or(u32::MAX), evidence });
@@ -237,41 +243,59 @@ fn subject_of(case: &Case, conversation: &Conversation) -> Option<(Subject, bool
     }
 }
 
-/// Reads files, and prints what is not read of them.
-fn read(paths: &[PathBuf], limit: u64) -> anyhow::Result<Vec<Imported>> {
-    let mut all = Vec::new();
+/// Reads files, and prints what is not read of them. Returns the secrets as well, with the keys in the files.
+fn read(paths: &[PathBuf], limit: u64, secrets: &Arc<Secrets>) -> anyhow::Result<(Vec<Imported>, Arc<Secrets>)> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut all: Vec<Imported> = Vec::new();
     for path in paths {
-        let shown = path.display();
-        let cannot = || format!("cannot read `{shown}`");
-        let mut bytes = Vec::new();
-        open_regular(path).with_context(cannot)?.take(limit + 1).read_to_end(&mut bytes).with_context(cannot)?;
-        ensure!(
-            bytes.len() as u64 <= limit,
-            "`{shown}` is larger than {} MiB; raise `limits.recording_mib` in `speclens.yaml`, or split it",
-            limit / 1024 / 1024
-        );
-        ensure!(
-            !bytes.starts_with(b"PK\x03\x04"),
-            "`{shown}` is a ZIP archive; if it is an Inspect log, convert it with `inspect log convert {shown} --to json --output-dir DIR`"
-        );
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
-            anyhow!("`{shown}` is not valid UTF-8 (line {line})")
+        let text = text_of(path, limit)?;
+        if let Some(same) = texts.iter().position(|known| *known == text) {
+            let (one, two) = (paths[same].display(), path.display());
+            bail!("`{one}` and `{two}` are the same recording, which is one attempt; name it once");
+        }
+        let imported = import::read(&text).map_err(|reason| {
+            let reason = with_keys(secrets, [reason.clone()]).mask(&reason);
+            anyhow!("cannot import `{}`: {reason}", path.display())
         })?;
-        let imported = import::read(&text).map_err(|reason| anyhow!("cannot import `{shown}`: {reason}"))?;
-        let count = plural(imported.conversations.len(), "conversation");
-        output::note(&format!("`{shown}`: {count} ({})", imported.source.name()));
-        imported.notes.iter().for_each(|note| output::note(&format!("`{shown}`: {note}")));
+        texts.push(text);
         all.push(imported);
     }
-    Ok(all)
+    let conversations = all.iter().flat_map(|imported| &imported.conversations).flat_map(Conversation::texts);
+    let secrets = with_keys(secrets, conversations.chain(all.iter().flat_map(|imported| imported.notes.clone())));
+    for (imported, path) in all.iter().zip(paths) {
+        let shown = path.display();
+        let count = plural(imported.conversations.len(), "conversation");
+        output::note(&secrets.mask(&format!("`{shown}`: {count} ({})", imported.source.name())));
+        imported.notes.iter().for_each(|note| output::note(&secrets.mask(&format!("`{shown}`: {note}"))));
+    }
+    Ok((all, secrets))
 }
 
-/// Returns the secrets, and the texts of conversations that look like keys: nobody lists those of another program.
-fn with_keys(secrets: &Arc<Secrets>, conversations: &[&Conversation]) -> Arc<Secrets> {
+fn text_of(path: &Path, limit: u64) -> anyhow::Result<String> {
+    let shown = path.display();
+    let cannot = || format!("cannot read `{shown}`");
+    let mut bytes = Vec::new();
+    open_regular(path).with_context(cannot)?.take(limit + 1).read_to_end(&mut bytes).with_context(cannot)?;
+    ensure!(
+        bytes.len() as u64 <= limit,
+        "`{shown}` is larger than {} MiB; raise `limits.recording_mib` in `speclens.yaml`, or split it",
+        limit / 1024 / 1024
+    );
+    ensure!(
+        !bytes.starts_with(b"PK\x03\x04"),
+        "`{shown}` is a ZIP archive; if it is an Inspect log, convert it with `inspect log convert {shown} --to json --output-dir DIR`"
+    );
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        anyhow!("`{shown}` is not valid UTF-8 (line {line})")
+    })
+}
+
+/// Returns the secrets, and what looks like a key in texts of another program, whose keys nobody lists.
+fn with_keys(secrets: &Arc<Secrets>, texts: impl IntoIterator<Item = String>) -> Arc<Secrets> {
     let mut all = Arc::clone(secrets);
-    for text in conversations.iter().flat_map(|conversation| conversation.texts()) {
+    for text in texts {
         let mut rest = &*text;
         while let Some((found, _)) = pasted_secret(rest) {
             Arc::make_mut(&mut all).add(&rest[found.clone()]);
@@ -295,13 +319,13 @@ fn new_suite(args: &Args) -> anyhow::Result<u8> {
     let settings =
         workspace::settings_for(&Reach::of(existing(&place), &existing(&place), &[existing(Path::new("."))]));
     ensure_recordable(&settings)?;
-    let files = read(&args.files, settings.settings.limits.recording_bytes())?;
+    let known = Arc::new(settings.secrets());
+    let (files, secrets) = read(&args.files, settings.settings.limits.recording_bytes(), &known)?;
     let conversations: Vec<&Conversation> = files.iter().flat_map(|file| &file.conversations).collect();
     ensure!(
         conversations.iter().all(|conversation| !conversation.user.trim().is_empty()),
         "the recording does not show what the user asked, so no test can ask it again; import it with `--into`"
     );
-    let secrets = with_keys(&Arc::new(settings.secrets()), &conversations);
     let groups = groups(&conversations, &secrets);
     let tests: Vec<NewTest<'_>> = groups
         .iter()
@@ -317,19 +341,12 @@ fn new_suite(args: &Args) -> anyhow::Result<u8> {
     if let Some(path) = paths.iter().find(|path| path.symlink_metadata().is_ok()) {
         bail!("`{}` already exists, so nothing was written; name another file with `--output`", path.display());
     }
-    for (path, file) in paths.iter().zip(&new) {
-        if let Some(directory) = path.parent() {
-            fs::create_dir_all(directory)
-                .with_context(|| format!("cannot create the directory `{}`", directory.display()))?;
-        }
-        create(path, &file.text, Readers::Usual).with_context(|| format!("cannot write `{}`", path.display()))?;
-    }
-    let suite = &paths[0];
-    let done = fill(suite, &groups, &secrets);
-    if done.is_err() {
-        // Half a suite is useless.
-        paths.iter().for_each(|path| drop(fs::remove_file(path)));
-    }
+    let (suite, created) = (&paths[0], Arc::new(Mutex::default()));
+    let runtime = remove_at_end(&created)?;
+    let done = created_files(&paths, &new, &created).and_then(|()| fill(suite, &groups, &secrets, &created));
+    // Half a suite is useless.
+    remove(&mut lock(&created));
+    drop(runtime);
     done?;
     let written: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
     output::print(&format!(
@@ -338,6 +355,48 @@ fn new_suite(args: &Args) -> anyhow::Result<u8> {
         suite.display()
     ))?;
     Ok(PASSED)
+}
+
+/// The files and directories of a suite that is not finished, in the order in which they were made.
+type Unfinished = Mutex<Vec<PathBuf>>;
+
+/// Removes what was made of a suite and ends the program, when the user or the system asks for that.
+fn remove_at_end(created: &Arc<Unfinished>) -> anyhow::Result<Runtime> {
+    let (runtime, created) = (threads::runtime()?, Arc::clone(created));
+    runtime.spawn(async move {
+        processes::ending().await;
+        // Nothing can be made from now on.
+        let mut created = lock(&created);
+        remove(&mut created);
+        std::process::exit(i32::from(INTERRUPTED));
+    });
+    Ok(runtime)
+}
+
+fn lock(created: &Unfinished) -> MutexGuard<'_, Vec<PathBuf>> {
+    created.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn remove(created: &mut Vec<PathBuf>) {
+    for path in created.drain(..).rev() {
+        // A directory in which there is something else by now remains.
+        drop(if path.is_dir() { fs::remove_dir(&path) } else { fs::remove_file(&path) });
+    }
+}
+
+fn created_files(paths: &[PathBuf], new: &[NewFile], created: &Unfinished) -> anyhow::Result<()> {
+    for (path, file) in paths.iter().zip(new) {
+        let mut created = lock(created);
+        let missing = path.ancestors().skip(1).take_while(|it| !it.as_os_str().is_empty() && !it.exists());
+        for directory in missing.collect::<Vec<_>>().into_iter().rev() {
+            fs::create_dir(directory)
+                .with_context(|| format!("cannot create the directory `{}`", directory.display()))?;
+            created.push(directory.to_owned());
+        }
+        create(path, &file.text, Readers::Usual).with_context(|| format!("cannot write `{}`", path.display()))?;
+        created.push(path.clone());
+    }
+    Ok(())
 }
 
 /// Returns the directory that a new suite is in or below.
@@ -408,7 +467,7 @@ fn groups<'c>(conversations: &[&'c Conversation], secrets: &Secrets) -> Vec<Grou
 }
 
 /// Writes assertions into the tests of a new suite, and records their conversations.
-fn fill(suite: &Path, groups: &[Group<'_>], secrets: &Arc<Secrets>) -> anyhow::Result<()> {
+fn fill(suite: &Path, groups: &[Group<'_>], secrets: &Arc<Secrets>, created: &Unfinished) -> anyhow::Result<()> {
     let loaded = only(load(suite)?)?;
     let dialect = loaded.report.suite.dialect;
     let path = loaded.path();
@@ -422,6 +481,7 @@ fn fill(suite: &Path, groups: &[Group<'_>], secrets: &Arc<Secrets>) -> anyhow::R
             case_in(&loaded, case, &path, &document)
         });
         let case = case.with_context(|| format!("the test of `{}` cannot be read", group.name))?;
+        warn_of_text(&case, &group.conversations, secrets);
         let attempts = attempts(&case, dialect, &group.conversations, secrets)?;
         let interpreted = |attempt: &Attempt| {
             let mut evidence = attempt.evidence.clone();
@@ -439,6 +499,8 @@ fn fill(suite: &Path, groups: &[Group<'_>], secrets: &Arc<Secrets>) -> anyhow::R
         }
         recorded.push(attempts);
     }
+    // From here on, an end waits until all is written.
+    let mut created = lock(created);
     fix::rewrite(&path, &String::from(loaded.report.source.document.text()), &String::from(document.text()))?;
     let loaded = only(load(suite)?)?;
     let problems = loaded.report.problems.iter().filter(|it| it.severity <= Severity::Warning);
@@ -454,6 +516,7 @@ fn fill(suite: &Path, groups: &[Group<'_>], secrets: &Arc<Secrets>) -> anyhow::R
         let index = loaded.report.suite.cases.iter().position(|case| case.name == group.name);
         record(&loaded, index.context("the test is gone")?, attempts, secrets)?;
     }
+    created.clear();
     numbers.iter().for_each(|numbers| output::note(numbers));
     Ok(())
 }

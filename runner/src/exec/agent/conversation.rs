@@ -5,7 +5,9 @@ use std::{sync::LazyLock, time::Duration};
 use serde_json::{Value, json};
 use speclens_schema::{
     check::text::shortened,
-    evidence::{Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, UNREADABLE_ARGUMENTS},
+    evidence::{
+        Capture, CommandLog, Ended, Exit, Ran, RunError, RunErrorKind, ToolCall, Turn, UNREADABLE_ARGUMENTS, Unfinished,
+    },
     mask::Secrets,
     suite::{AgentAction, HelpMode, Sampling, Subject},
 };
@@ -20,7 +22,7 @@ use crate::{
         process::Finished,
         talk::{Partner, Talk},
     },
-    model::{Message, Model, Request, Tool, Unfinished},
+    model::{Message, Model, Request, Tool},
 };
 
 /// The only tool.

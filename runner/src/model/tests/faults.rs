@@ -7,12 +7,12 @@ use std::{
 
 use serde_json::json;
 use speclens_schema::{
-    evidence::{RunError, RunErrorKind},
+    evidence::{RunError, RunErrorKind, Unfinished},
     settings::{Api, Limits, Provider, Settings},
 };
 
 use super::{
-    super::{Message, Models, Unfinished},
+    super::{Message, Models},
     KEY,
     loopback::{Answer, Loopback, ReceivedRequest, json as answer, step},
     models, question, said, with,

@@ -1,16 +1,10 @@
 //! Anthropic's messages: `POST /v1/messages`.
 
 use serde_json::{Value, json};
-use speclens_schema::evidence::ToolCall;
+use speclens_schema::evidence::{Ends, ToolCall};
 
-use super::values::{Counts, Ends, found, is_text, joined, kind, object, system, text_at, unread, usage};
+use super::values::{Counts, found, is_text, joined, kind, object, system, text_at, unread, usage};
 use crate::model::{Message, Reply, Request, Tool};
-
-const ENDS: Ends = Ends {
-    complete: &["end_turn", "stop_sequence", "tool_use"],
-    cut_off: &["max_tokens", "model_context_window_exceeded"],
-    refused: &["refusal"],
-};
 
 /// Tokens from and for its cache are sent, too.
 const COUNTS: Counts<'_> = Counts {
@@ -95,7 +89,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
         usage: usage(body, &COUNTS),
         // A thought must come back with its signature.
         carried: (!is_plain).then(|| content.clone()),
-        unfinished: ENDS.unfinished(body.get("stop_reason")).or_else(|| unread(Some(content), is_read)),
+        unfinished: Ends::ANTHROPIC.unfinished(body.get("stop_reason")).or_else(|| unread(Some(content), is_read)),
         calls_gap: None,
     })
 }

@@ -1,15 +1,13 @@
 //! Cohere's chat, version 2: `POST /v2/chat`.
 
 use serde_json::{Value, json};
+use speclens_schema::evidence::Ends;
 
 use super::{
     chat::{self, Style},
-    values::{Counts, Ends, found, is_text, joined, object, unread, usage},
+    values::{Counts, found, is_text, joined, object, unread, usage},
 };
 use crate::model::{Reply, Request};
-
-const ENDS: Ends =
-    Ends { complete: &["complete", "stop_sequence", "tool_call"], cut_off: &["max_tokens"], refused: &["error_toxic"] };
 
 const COUNTS: Counts<'_> =
     Counts { sent: &["/usage/tokens/input_tokens"], received: &["/usage/tokens/output_tokens"], total: None };
@@ -35,6 +33,8 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
         calls_gap: None,
         usage: usage(body, &COUNTS),
         carried: None,
-        unfinished: ENDS.unfinished(body.get("finish_reason")).or_else(|| unread(message.get("content"), is_text)),
+        unfinished: Ends::COHERE
+            .unfinished(body.get("finish_reason"))
+            .or_else(|| unread(message.get("content"), is_text)),
     })
 }

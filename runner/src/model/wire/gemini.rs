@@ -1,24 +1,16 @@
 //! Gemini: `POST /models/MODEL:generateContent`.
 
 use serde_json::{Value, json};
-use speclens_schema::evidence::ToolCall;
+use speclens_schema::evidence::{Ends, ToolCall, Unfinished};
 
 use super::{
     chat::function,
-    values::{Counts, Ends, found, is_text, joined, object, system, text_at, unread, unread_after_first, usage},
+    values::{Counts, found, is_text, joined, object, system, text_at, unread, unread_after_first, usage},
 };
-use crate::model::{Message, Reply, Request, Unfinished};
+use crate::model::{Message, Reply, Request};
 
 /// The ids of calls that came without one; results name such calls by their tool alone.
 const UNNAMED: &str = "gemini_call_";
-
-const ENDS: Ends = Ends {
-    complete: &["stop"],
-    cut_off: &["max_tokens"],
-    refused: &[
-        "safety", "recitation", "blocklist", "prohibited_content", "spii", "language", "malformed_function_call",
-    ],
-};
 
 const COUNTS: Counts<'_> = Counts {
     sent: &["/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount"],
@@ -115,7 +107,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
         calls_gap: None,
         usage: usage(body, &COUNTS),
         carried: (has("thoughtSignature") || has("thought")).then(|| parts.cloned()).flatten(),
-        unfinished: ENDS
+        unfinished: Ends::GEMINI
             .unfinished(body.pointer("/candidates/0/finishReason"))
             .or(blocked)
             .or_else(|| unread(parts, is_read))

@@ -1,14 +1,13 @@
 //! Ollama's chat: `POST /api/chat`.
 
 use serde_json::{Value, json};
+use speclens_schema::evidence::{Ends, Unfinished};
 
 use super::{
     chat::{self, Style},
-    values::{Counts, Ends, found, is_text, joined, object, text_at, unread, usage},
+    values::{Counts, found, is_text, joined, object, text_at, unread, usage},
 };
-use crate::model::{Reply, Request, Unfinished};
-
-const ENDS: Ends = Ends { complete: &["stop"], cut_off: &["length"], refused: &[] };
+use crate::model::{Reply, Request};
 
 const COUNTS: Counts<'_> = Counts { sent: &["/prompt_eval_count"], received: &["/eval_count"], total: None };
 
@@ -40,7 +39,7 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
         calls_gap: None,
         usage: usage(body, &COUNTS),
         carried: text_at(message, "/thinking").filter(|_| !calls.is_empty()).map(|text| json!({ "thinking": text })),
-        unfinished: ENDS
+        unfinished: Ends::OLLAMA
             .unfinished(body.get("done_reason"))
             .or(is_cut.then_some(Unfinished::CutOff))
             .or_else(|| unread(message.get("content"), is_text)),

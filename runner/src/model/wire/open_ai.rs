@@ -1,25 +1,18 @@
 //! Chat completions, which most providers speak: `POST /chat/completions`.
 
 use serde_json::{Map, Value, json};
+use speclens_schema::evidence::{Ends, Unfinished};
 
 use super::{
     chat::{self, Style},
-    values::{Counts, Ends, found, is_text, joined, object, text_at, unread, unread_after_first, usage},
+    values::{Counts, found, is_text, joined, object, text_at, unread, unread_after_first, usage},
 };
-use crate::model::{Reply, Request, Unfinished};
+use crate::model::{Reply, Request};
 
 const STYLE: Style = Style { has_texts_and_ids: true, empty: Value::Null };
 
 /// Fields of a message that its provider expects back with the results of its calls.
 const CARRIED: &[&str] = &["reasoning_content", "reasoning_details"];
-
-const ENDS: Ends = Ends {
-    complete: &[
-        "stop", "tool_calls", "function_call", "tool_use", "end_turn", "stop_sequence", "eos", "eos_token", "complete",
-    ],
-    cut_off: &["length", "max_tokens", "model_length"],
-    refused: &["content_filter", "safety"],
-};
 
 const COUNTS: Counts<'_> = Counts {
     sent: &["/usage/prompt_tokens"],
@@ -60,7 +53,8 @@ pub(super) fn reply(body: &Value) -> Result<Reply, &'static str> {
 pub(super) fn unfinished(body: &Value) -> Option<Unfinished> {
     let refused = || text_at(body, "/choices/0/message/refusal").map(|_| Unfinished::Refused("refusal".to_owned()));
     let failed = || found(body, "/choices/0/error").map(|_| Unfinished::Other("error".to_owned()));
-    ENDS.unfinished(body.pointer("/choices/0/finish_reason"))
+    Ends::OPEN_AI
+        .unfinished(body.pointer("/choices/0/finish_reason"))
         .or_else(refused)
         .or_else(failed)
         .or_else(|| unread(body.pointer("/choices/0/message/content"), is_text))

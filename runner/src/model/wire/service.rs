@@ -1,12 +1,12 @@
 //! Services with a protocol of their own, which the suite describes: KindLM's providers `http` and `mcp`.
 
 use serde_json::{Value, json};
-use speclens_schema::evidence::{CallsGap, HttpService, McpService, ToolCall};
+use speclens_schema::evidence::{CallsGap, Ends, HttpService, McpService, ToolCall};
 
 use super::{
     chat::function,
     open_ai,
-    values::{Counts, Ends, arguments, found, object, plain_messages, text_at, unread_after_first, usage},
+    values::{Counts, arguments, found, object, plain_messages, text_at, unread_after_first, usage},
 };
 use crate::model::{Message, Reply, Request};
 
@@ -117,9 +117,6 @@ fn arguments_of(model: &str, request: &Request) -> Value {
     json!({ "messages": plain_messages(request), "model": model, "params": parameters })
 }
 
-/// The ends of the Model Context Protocol's samples.
-const ENDS: Ends = Ends { complete: &["endturn", "stopsequence", "tooluse"], cut_off: &["maxtokens"], refused: &[] };
-
 /// Reads the result of the tool. Its usage and its calls are unknown.
 pub(super) fn result(body: &Value) -> Result<Reply, String> {
     let places = ["/content/0/text", "/result", "/output"];
@@ -131,7 +128,7 @@ pub(super) fn result(body: &Value) -> Result<Reply, String> {
         text: text.to_owned(),
         calls_gap: Some(CallsGap::NotShown),
         // KindLM reads the first part only.
-        unfinished: ENDS.unfinished(body.get("stopReason")).or_else(|| unread_after_first(body.get("content"))),
+        unfinished: Ends::MCP.unfinished(body.get("stopReason")).or_else(|| unread_after_first(body.get("content"))),
         ..Reply::default()
     })
 }

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 use speclens_schema::{
     check::json,
-    evidence::{UNREADABLE_ARGUMENTS, Usage},
+    evidence::{UNREADABLE_ARGUMENTS, Unfinished, Usage, is_thought},
 };
 
-use crate::model::{Message, Request, Unfinished};
+use crate::model::{Message, Request};
 
 pub(super) fn system(request: &Request) -> Option<&str> {
     Some(request.system.as_str()).filter(|text| !text.is_empty())
@@ -86,46 +86,13 @@ pub(super) fn arguments(written: Option<&Value>) -> Value {
     }
 }
 
-/// The words of a protocol for the ends of its answers, in lower case.
-pub(super) struct Ends {
-    pub(super) complete: &'static [&'static str],
-    pub(super) cut_off: &'static [&'static str],
-    pub(super) refused: &'static [&'static str],
-}
-
-impl Ends {
-    /// Returns the reason why an answer with this end is incomplete. One without an end is complete.
-    pub(super) fn unfinished(&self, end: Option<&Value>) -> Option<Unfinished> {
-        let end = match end? {
-            Value::Null => return None,
-            Value::String(end) if end.is_empty() => return None,
-            Value::String(end) => end.clone(),
-            other => other.to_string(),
-        };
-        let word = end.to_lowercase();
-        let is_one = |of: &[&str]| of.contains(&word.as_str());
-        if is_one(self.complete) {
-            None
-        } else if is_one(self.cut_off) {
-            Some(Unfinished::CutOff)
-        } else if is_one(self.refused) {
-            Some(Unfinished::Refused(end))
-        } else {
-            Some(Unfinished::Other(end))
-        }
-    }
-}
-
-/// The types of parts that are thoughts, and no answer.
-const THOUGHTS: [&str; 3] = ["thinking", "redacted_thinking", "reasoning"];
-
 pub(super) fn kind(part: &Value) -> &str {
     part.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns [`Unfinished::Unread`] if an answer has a part that is neither a thought nor read.
 pub(super) fn unread(content: Option<&Value>, is_read: impl Fn(&Value) -> bool) -> Option<Unfinished> {
-    let is_read = |part: &Value| THOUGHTS.contains(&kind(part)) || is_read(part);
+    let is_read = |part: &Value| is_thought(kind(part)) || is_read(part);
     let is_all = match content {
         None | Some(Value::Null | Value::String(_)) => true,
         Some(Value::Array(parts)) => parts.iter().all(is_read),

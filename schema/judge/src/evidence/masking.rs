@@ -53,6 +53,7 @@ impl Evidence {
             *text = secrets.mask(text);
         }
         for call in self.turns.iter_mut().flat_map(|turn| &mut turn.calls) {
+            call.id = secrets.mask(&call.id);
             call.name = secrets.hide(&call.name);
             secrets.hide_value(&mut call.arguments);
             call.result.iter_mut().for_each(|result| secrets.hide_value(result));
@@ -183,7 +184,8 @@ fn names_of_answer<'e>(answer: &'e mut Answer, names: &mut Vec<&'e mut String>) 
         Answer::Response(response) => names.extend(&mut response.error),
         Answer::Trace(TraceAnswer::Found(trace)) => {
             for span in &mut trace.spans {
-                names.push(&mut span.name);
+                names.extend([&mut span.id, &mut span.name]);
+                names.extend(&mut span.parent);
                 names.extend(span.model.iter_mut().chain(&mut span.error));
             }
         }

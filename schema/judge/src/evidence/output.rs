@@ -380,6 +380,8 @@ pub enum CallsGap {
     Unnamed,
     /// A trace has no spans of tools, and does not show what the model replied.
     Untraced,
+    /// The model started other agents, whose calls are recorded elsewhere.
+    OtherAgents,
 }
 
 impl CallsGap {
@@ -393,6 +395,9 @@ impl CallsGap {
             }
             CallsGap::Unnamed => "a call in the model's reply has no name, so it is unknown which tool it is to",
             CallsGap::Untraced => "the trace does not show which tools the model called",
+            CallsGap::OtherAgents => {
+                "other agents worked for the model, and the recording does not show which tools they called"
+            }
             CallsGap::Elsewhere => "the model's reply has calls in a place where its provider does not put them",
         }
     }

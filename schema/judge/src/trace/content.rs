@@ -5,19 +5,19 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::{
-    conventions::{Role, name_of},
+    conventions::{Role, finish_reasons, name_of},
     exported::{Attributes, Exported, any_as_json},
     otlp::LogRecord,
 };
-use crate::evidence::UNREADABLE_ARGUMENTS;
+use crate::evidence::{Ends, UNREADABLE_ARGUMENTS, Unfinished, is_thought};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SpanContent {
     /// The text of the model's answer; `None` if the span has none.
     pub text: Option<String>,
     pub calls: Vec<ToolUse>,
-    /// Whether it looks like messages in JSON that are cut off: exporters shorten long attributes.
-    pub is_damaged: bool,
+    /// The reason why something of the answer may be missing; `None` if it is whole, or the span does not say.
+    pub unfinished: Option<Unfinished>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,10 @@ pub fn said(exported: &Exported, records: &[&LogRecord]) -> SpanContent {
         said.reduce(SpanContent::and)
     };
     let found = [in_attributes(), numbered(), of_events(), of_records()];
-    found.into_iter().flatten().find(|said| *said != SpanContent::default()).unwrap_or_default()
+    let said = found.into_iter().flatten().find(|said| *said != SpanContent::default()).unwrap_or_default();
+    let reasons = || finish_reasons(exported);
+    let unfinished = said.unfinished.or_else(|| reasons().iter().find_map(|it| Ends::unfinished_in_any(Some(it))));
+    SpanContent { unfinished, ..said }
 }
 
 const OUTPUTS: [&str; 6] = [
@@ -108,21 +111,26 @@ impl SpanContent {
             (one, two) => one.or(two),
         };
         self.calls.extend(other.calls);
-        self.is_damaged |= other.is_damaged;
+        self.unfinished = self.unfinished.or(other.unfinished);
         self
     }
 
     fn of_text(text: &str) -> SpanContent {
+        // Exporters shorten long attributes.
         let begins_messages = ["[{\"", "{\""].iter().any(|begin| text.trim_start().starts_with(begin));
         let is_damaged = begins_messages && serde_json::from_str::<IgnoredAny>(text).is_err();
-        let text = (!is_damaged).then(|| text.to_owned());
-        SpanContent { text, calls: Vec::new(), is_damaged }
+        match is_damaged {
+            true => SpanContent { unfinished: Some(Unfinished::Unread), ..SpanContent::default() },
+            false => SpanContent { text: Some(text.to_owned()), ..SpanContent::default() },
+        }
     }
 
     /// Reads the output of a request: messages, or a response with choices.
     pub fn of_output(output: &Value) -> SpanContent {
         let inner = ["choices", "messages", "output"].iter().find_map(|key| output.get(*key));
-        SpanContent::of_messages(inner.unwrap_or(output))
+        let end = output.as_object().and_then(end_of);
+        let said = SpanContent::of_messages(inner.unwrap_or(output));
+        SpanContent { unfinished: said.unfinished.or(end), ..said }
     }
 
     /// Reads messages: a text, one message, or a list of them.
@@ -138,24 +146,40 @@ impl SpanContent {
     }
 
     fn of_message(message: &Map<String, Value>) -> SpanContent {
+        let end = end_of(message);
         if let Some(inner) = message.get("message") {
-            return SpanContent::of_messages(inner);
+            let said = SpanContent::of_messages(inner);
+            return SpanContent { unfinished: said.unfinished.or(end), ..said };
         }
         if message.get("role").and_then(Value::as_str).is_some_and(|role| !matches!(role, "assistant" | "model")) {
             return SpanContent::default();
         }
         let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
-            "tool_call" | "tool_use" | "function" | "toolCall" => {
-                return SpanContent { calls: call(message).into_iter().collect(), ..SpanContent::default() };
+            "tool_call" | "tool_use" | "function" | "function_call" | "toolCall" => {
+                return SpanContent::of_calls([call(message)]);
             }
-            "tool_call_response" | "tool_result" | "reasoning" | "thinking" => return SpanContent::default(),
+            "tool_call_response" | "tool_result" | "function_call_output" => return SpanContent::default(),
+            kind if is_thought(kind) => return SpanContent::default(),
             _ => {}
         }
         let parts = ["parts", "content", "text"].iter().find_map(|key| message.get(*key));
-        let mut said = parts.map(SpanContent::of_messages).unwrap_or_default();
+        let said = parts.map(SpanContent::of_messages).unwrap_or_default();
         let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-        said.calls.extend(calls.filter_map(Value::as_object).filter_map(call));
+        let said = said.and(SpanContent::of_calls(calls.map(|it| it.as_object().and_then(call))));
+        let is_read = TEXTS.contains(&kind);
+        SpanContent { unfinished: said.unfinished.or(end).or((!is_read).then_some(Unfinished::Unread)), ..said }
+    }
+
+    /// Returns calls. One that does not say what it calls is not read.
+    fn of_calls(calls: impl IntoIterator<Item = Option<ToolUse>>) -> SpanContent {
+        let mut said = SpanContent::default();
+        for call in calls {
+            match call {
+                Some(call) => said.calls.push(call),
+                None => said.unfinished = Some(Unfinished::Unread),
+            }
+        }
         said
     }
 
@@ -216,7 +240,7 @@ impl SpanContent {
             if text.is_none() && calls.is_empty() {
                 break;
             }
-            let next = SpanContent { text: text.map(str::to_owned), calls, is_damaged: false };
+            let next = SpanContent { text: text.map(str::to_owned), calls, unfinished: None };
             said = Some(match said {
                 Some(before) => before.and(next),
                 None => next,
@@ -226,10 +250,23 @@ impl SpanContent {
     }
 }
 
+/// The types of messages and parts that are texts: of the conventions, of chat completions and of LangChain.
+const TEXTS: [&str; 8] = ["", "text", "output_text", "message", "ai", "AIMessage", "AIMessageChunk", "constructor"];
+
+/// Returns the reason why a message or a response is incomplete.
+fn end_of(members: &Map<String, Value>) -> Option<Unfinished> {
+    let reasons = ["finish_reason", "finishReason", "stop_reason", "stopReason"].iter().map(|key| members.get(*key));
+    let mut ends = reasons.map(Ends::unfinished_in_any);
+    let text = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or_default();
+    let is_incomplete = || (text("status") == "incomplete").then_some(Unfinished::CutOff);
+    let is_refusal = || (!text("refusal").is_empty()).then(|| Unfinished::Refused("refusal".to_owned()));
+    ends.find_map(|end| end).or_else(is_incomplete).or_else(is_refusal)
+}
+
 fn call(members: &Map<String, Value>) -> Option<ToolUse> {
     let function = members.get("function").and_then(Value::as_object).unwrap_or(members);
     let name = ["name", "toolName"].iter().find_map(|key| function.get(*key)?.as_str())?;
     let arguments = ["arguments", "input", "args"].iter().find_map(|key| function.get(*key)).cloned();
-    let id = ["id", "toolCallId"].iter().find_map(|key| members.get(*key)?.as_str());
+    let id = ["id", "toolCallId", "call_id"].iter().find_map(|key| members.get(*key)?.as_str());
     Some(ToolUse { id: id.map(str::to_owned), name: name.to_owned(), arguments: structured(arguments) })
 }

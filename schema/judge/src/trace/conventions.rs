@@ -230,11 +230,18 @@ const ERROR_MARKS: [(&str, &str); 4] = [
 ];
 
 pub fn asks_for_tools(exported: &Exported) -> bool {
+    finish_reasons(exported).iter().any(|reason| reason.to_string().contains("tool"))
+}
+
+/// Returns the reasons for which the answers of a model ended.
+pub(super) fn finish_reasons(exported: &Exported) -> Vec<Value> {
     const REASONS: [&str; 3] =
         ["gen_ai.response.finish_reasons", "ai.response.finishReason", "gen_ai.completion.0.finish_reason"];
-    let attributes = exported.attributes();
-    let reasons = REASONS.iter().filter_map(|key| attributes.json(key));
-    reasons.into_iter().any(|reason| reason.to_string().contains("tool"))
+    let each = |reason: Value| match reason {
+        Value::Array(items) => items,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => vec![reason],
+    };
+    REASONS.iter().filter_map(|key| exported.attributes().json(key)).flat_map(each).collect()
 }
 
 pub(super) fn error_of(exported: &Exported) -> Option<String> {

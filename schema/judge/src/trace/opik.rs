@@ -28,6 +28,7 @@ pub struct OpikTrace {
     pub metadata: Value,
     pub input: Value,
     pub output: Value,
+    pub error_info: Value,
     /// US dollars in total.
     pub total_estimated_cost: Option<f64>,
 }
@@ -190,6 +191,11 @@ fn error_text(error: &Value) -> Option<String> {
 const SESSIONS: [&str; 4] = ["sessionKey", "session_key", "sessionId", "session_id"];
 
 impl OpikTrace {
+    /// Returns the error that ended it.
+    pub fn error(&self) -> Option<String> {
+        error_text(&self.error_info)
+    }
+
     fn says(&self, keys: &[&str], value: &str) -> bool {
         keys.iter().any(|key| self.metadata.get(key).and_then(Value::as_str) == Some(value))
     }

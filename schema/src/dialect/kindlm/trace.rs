@@ -163,12 +163,13 @@ fn reply(spans: &[&Exported], mapping: &SpanMapping, records: &HashMap<(&[u8], &
         // Only model calls have an answer: enclosing spans repeat their text.
         let is_reply = asks_model(exported);
         let mut content = if is_reply { said(exported, of_span) } else { SpanContent::default() };
-        let is_unseen = content == SpanContent::default() || content.is_damaged;
+        let is_unseen = content == SpanContent::default() || content.unfinished.is_some();
         let asks = asks_for_tools(exported) && content.calls.is_empty();
         lacks_calls |= exported.is_cut() || is_reply && (is_unseen || asks);
         let key = mapping.output_text_attr.as_deref();
         let text = exported.attributes().text(key.unwrap_or(SpanMapping::OUTPUT_TEXT)).map(str::to_owned);
         lacks_text |= exported.is_cut() || is_reply && text.is_none() && (is_unseen || key.is_some());
+        lacks_text |= content.unfinished.is_some();
         texts.extend(text.or_else(|| content.text.take().filter(|_| key.is_none())));
         asked.append(&mut content.calls);
         calls.extend(ToolUse::of(exported));

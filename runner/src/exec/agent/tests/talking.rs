@@ -1,12 +1,12 @@
 //! Messages to a model, and the record of its actions.
 
 use speclens_schema::{
-    evidence::{Change, Ended, EntryKind, Exit},
+    evidence::{Change, Ended, EntryKind, Exit, Unfinished},
     suite::Subject,
 };
 
 use super::*;
-use crate::{exec::agent::UsageBound, model::Unfinished};
+use crate::exec::agent::UsageBound;
 
 #[tokio::test]
 async fn agent_writes_a_file_and_everything_is_evidence() {

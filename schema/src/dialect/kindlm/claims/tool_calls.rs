@@ -108,7 +108,9 @@ fn torn(act: Act<'_>) -> Option<Why> {
     let output = act.output().ok()?;
     let (_, earlier) = output.so_far().replies.split_last()?;
     let lacks_calls = |gap: CallsGap| match gap {
-        CallsGap::NotShown | CallsGap::NoPlace | CallsGap::Elsewhere | CallsGap::Untraced => true,
+        CallsGap::NotShown | CallsGap::NoPlace | CallsGap::Elsewhere | CallsGap::Untraced | CallsGap::OtherAgents => {
+            true
+        }
         CallsGap::Unnamed => false,
     };
     let is_torn = earlier.iter().any(|reply| reply.output.cut || reply.output.calls_gap.is_some_and(lacks_calls));
