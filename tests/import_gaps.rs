@@ -435,3 +435,80 @@ mod spans {
         ]);
     }
 }
+
+mod commands {
+    use super::*;
+    use crate::support::outcomes;
+
+    const TASK: &str = "cli: sh
+providers: [anthropic/claude-sonnet-4-5]
+tasks:
+  - { id: t, intent: do it, assert: [{ output_contains: denied }, { error_contains: denied }, { ran: deploy }, { not_ran: deploy }] }
+";
+
+    /// Returns the results of assertions about the outputs and the commands of a recording.
+    fn judged(text: &str) -> String {
+        let place = Place::with("");
+        place.write("cli-bench.yaml", TASK);
+        place.write("recording.jsonl", text);
+        let imported = place.run(&["import", "recording.jsonl", "--into", "cli-bench.yaml"]);
+        assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+        let (_, report) = place.report(&["--recorded", "cli-bench.yaml"]);
+        outcomes(&report["suites"][0]["cases"][0]["runs"][0]).join(" ")
+    }
+
+    fn claude_code(content: &str, has_failed: bool, own: Value) -> String {
+        let user = |content: Value| json!({ "type": "user", "sessionId": "s", "message": { "role": "user", "content": content } });
+        let model = |id: &str, part: Value| json!({ "type": "assistant", "sessionId": "s", "message": { "id": id, "role": "assistant", "content": [part] } });
+        let call = json!({ "type": "tool_use", "id": "c", "name": "Bash", "input": { "command": "deploy prod" } });
+        let mut result =
+            user(json!([{ "type": "tool_result", "tool_use_id": "c", "content": content, "is_error": has_failed }]));
+        result["toolUseResult"] = own;
+        lines(&[user(json!("do it")), model("a", call), result, model("b", json!({ "type": "text", "text": "done" }))])
+    }
+
+    fn codex(output: &str) -> String {
+        let item = |item: Value| json!({ "type": "response_item", "payload": item });
+        let message = |role: &str, kind: &str| {
+            item(json!({ "type": "message", "role": role, "content": [{ "type": kind, "text": "do it" }] }))
+        };
+        let call = json!({ "type": "function_call", "name": "shell", "call_id": "q", "arguments": "{\"command\":[\"bash\",\"-lc\",\"deploy prod\"]}" });
+        let output = json!({ "type": "function_call_output", "call_id": "q", "output": output });
+        lines(&[message("user", "input_text"), item(call), item(output), message("assistant", "output_text")])
+    }
+
+    #[test]
+    fn streams_and_commands_are_known_only_if_the_source_names_them() {
+        let streams = |stdout: &str| json!({ "stdout": stdout, "stderr": "it was denied" });
+        let refused = "Permission to use Bash with command deploy prod has been denied.";
+        let shortened = "Exit code: 0\nWall time: 1 seconds\nOutput:\nline 1\n[... omitted 4990 of 5000 lines ...]\n";
+        for (what, text, expected) in [
+            ("both streams", claude_code("x", false, streams("x")), "fail pass pass fail"),
+            ("what the model got", claude_code("denied", false, Value::Null), "unknown unknown pass fail"),
+            (
+                "the same of a failed command",
+                claude_code("Exit code 1\ndenied", true, Value::Null),
+                "unknown unknown pass fail",
+            ),
+            (
+                "a part of the output",
+                claude_code("x", false, streams("x ... [9 characters truncated] ...")),
+                "unknown pass pass fail",
+            ),
+            (
+                "a refused command",
+                claude_code(refused, true, json!(format!("Error: {refused}"))),
+                "unknown unknown unknown unknown",
+            ),
+            (
+                "mixed streams",
+                codex("Exit code: 0\nWall time: 1 seconds\nOutput:\ndenied\n"),
+                "unknown unknown pass fail",
+            ),
+            ("a part of them", codex(shortened), "unknown unknown pass fail"),
+            ("a rejected command", codex("exec command rejected by user: denied"), "unknown unknown unknown unknown"),
+        ] {
+            assert_eq!(judged(&text), expected, "{what}: {text}");
+        }
+    }
+}

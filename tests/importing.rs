@@ -367,6 +367,107 @@ fn secrets_are_in_no_suite_and_no_recording() {
 }
 
 #[test]
+fn secrets_in_ids_types_and_names_are_in_no_message_and_no_file() {
+    let (known, drawn) = ("abcd1234wxyz", ["sk-ant-", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL"].concat());
+    for secret in [known, &drawn] {
+        let line = |kind: &str, rest: &str| format!("{{\"type\":\"{kind}\",\"sessionId\":\"s\"{rest}}}\n");
+        let message = |role: &str, content: &str| {
+            line(
+                role,
+                &format!(
+                    ",\"message\":{{\"id\":\"{content:.9}\",\"role\":\"{role}\",\"model\":\"m-{secret}\",\"content\":{content}}}"
+                ),
+            )
+        };
+        let call = format!(
+            "[{{\"type\":\"tool_use\",\"id\":\"call-{secret}\",\"name\":\"look-{secret}\",\"input\":{{}}}},{{\"type\":\"part-{secret}\"}}]"
+        );
+        let result = format!("[{{\"type\":\"tool_result\",\"tool_use_id\":\"call-{secret}\",\"content\":\"r\"}}]");
+        let text = [message("user", "\"do it\""), message("assistant", &call), message("user", &result)].concat()
+            + &line(&format!("event-{secret}"), "")
+            + &message("assistant", "\"done\"");
+        let place = Place::with(KINDLM);
+        place.write(
+            "cli-bench.yaml",
+            "cli: sh\nproviders: [anthropic/x]\ntasks: [{ id: t, intent: do it, assert: [{ ran: ls }] }]\n",
+        );
+        place.write("odd.jsonl", text);
+        place.write("bad.json", format!("{{\"resourceSpans\": \"{secret}\"}}"));
+        for arguments in [
+            &["import", "odd.jsonl", "--into", "kindlm.yaml", "--test", "coffee"][..],
+            &["import", "odd.jsonl", "--into", "cli-bench.yaml"],
+            &["import", "odd.jsonl"],
+            &["import", "bad.json"],
+            &["run", "--recorded", "--report", "json", "--set", "report.evidence=true"],
+        ] {
+            let done = place.run_with(&[("API_TOKEN", known)], arguments);
+            assert!(!format!("{}{}", done.stdout, done.stderr).contains(secret), "{}{}", done.stdout, done.stderr);
+        }
+        let files =
+            place.recordings().into_iter().chain(place.texts()).map(|path| std::fs::read_to_string(path).unwrap());
+        let files: Vec<String> = files.chain([place.read("odd.yaml")]).collect();
+        assert!(files.len() > 2 && files.iter().all(|text| !text.contains(secret)), "{files:?}");
+    }
+}
+
+#[test]
+fn same_recording_twice_is_no_second_attempt() {
+    let place = Place::with(KINDLM);
+    place.write("a.jsonl", sample("codex.jsonl"));
+    place.write("b.jsonl", sample("codex.jsonl"));
+    let files = ["a.jsonl", "b.jsonl", "--into", "kindlm.yaml", "--test", "coffee"];
+    check_refused(&place, &files, "`a.jsonl` and `b.jsonl` are the same recording, which is one attempt; name it once");
+}
+
+#[test]
+fn placeholder_that_clawspec_would_fill_is_changed_and_warned_about() {
+    let place = Place::empty();
+    place.write("odd.jsonl", sample("codex.jsonl").replace("Say which kinds", "Fill {{name}} and say which kinds"));
+    let imported = done(&place, &["import", "odd.jsonl", "--format", "clawspec"]);
+    assert!(place.read("skills/odd/tests/scenarios.yaml").contains("Fill { {name}} and say"));
+    let warning = "sends another text than the recording, in which the user wrote `Fill {{name}} and say";
+    assert!(imported.stderr.contains(warning), "{}", imported.stderr);
+}
+
+#[test]
+fn failed_import_leaves_nothing_behind() {
+    // A scenario without an assertion is not valid, and nothing follows from a session that failed.
+    let place = place();
+    let error = "{\"type\":\"event_msg\",\"payload\":{\"type\":\"error\",\"message\":\"quota\"}}\n";
+    place.write("odd.jsonl", sample("codex.jsonl") + error);
+    let arguments = ["odd.jsonl", "--format", "clawspec", "--output", "new/skills/odd/tests/scenarios.yaml"];
+    check_refused(&place, &arguments, "no valid suite can be written for this recording");
+    assert!(!place.exists("new"));
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_import_leaves_nothing_behind() {
+    let call = |id: usize| {
+        format!(
+            "{{\"type\":\"response_item\",\"payload\":{{\"type\":\"function_call\",\"name\":\"shell\",\"call_id\":\"c{id}\",\"arguments\":\"{{\\\"command\\\":[\\\"echo\\\",\\\"{id}\\\"]}}\"}}}}\n{{\"type\":\"response_item\",\"payload\":{{\"type\":\"function_call_output\",\"call_id\":\"c{id}\",\"output\":\"{id}\"}}}}\n"
+        )
+    };
+    let whole = sample("codex.jsonl");
+    let at = whole.find("{\"timestamp\":\"2026-03-02T09:00:03").unwrap();
+    let calls: String = (0..2_000).map(call).collect();
+    for signal in ["INT", "TERM"] {
+        let place = Place::empty();
+        place.write("long.jsonl", format!("{}{calls}{}", &whole[..at], &whole[at..]));
+        let mut started = place.start(&["import", "long.jsonl", "--format", "clawspec"]);
+        let suite = "skills/long/SKILL.md";
+        while !place.exists(suite) && started.try_wait().unwrap().is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        let id = started.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        assert_eq!(started.wait().unwrap().code(), Some(130), "{signal}");
+        let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["long.jsonl"], "{signal}");
+    }
+}
+
+#[test]
 fn foreign_damaged_and_large_files_are_refused_whole() {
     let place = Place::empty();
     place.write("odd.json", "{\"hello\": 1}");
