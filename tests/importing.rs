@@ -375,7 +375,8 @@ fn secrets_in_ids_types_and_names_are_in_no_message_and_no_file() {
             line(
                 role,
                 &format!(
-                    ",\"message\":{{\"id\":\"{content:.9}\",\"role\":\"{role}\",\"model\":\"m-{secret}\",\"content\":{content}}}"
+                    ",\"message\":{{\"id\":\"{}\",\"role\":\"{role}\",\"model\":\"m-{secret}\",\"content\":{content}}}",
+                    content.len()
                 ),
             )
         };
