@@ -146,6 +146,7 @@ mod claude_code {
             ("a call that the provider ran", with(&whole(), &[part("server_tool_use")]), UNKNOWN),
             ("a result of such a call", with(&whole(), &[part("mcp_tool_result")]), UNKNOWN),
             ("no content", with(&whole(), &[model("y", Value::Null, Value::Null)]), UNKNOWN),
+            ("a call that the end of its reply announces", ended("tool_use"), UNKNOWN),
             ("limit of tokens", ended("max_tokens"), UNKNOWN),
             ("refusal", ended("refusal"), UNKNOWN),
             ("an end that is not known", ended("pause_turn"), UNKNOWN),
@@ -198,6 +199,10 @@ mod codex {
         line("event_msg", json!({ "type": kind, "call_id": "c" }))
     }
 
+    fn said(text: &str) -> Value {
+        line("event_msg", json!({ "type": "agent_message", "message": text }))
+    }
+
     const SHOWN: &str = "Exit code: 0\nWall time: 1 seconds\nOutput:\nx\n";
 
     fn whole() -> Vec<Value> {
@@ -212,6 +217,7 @@ mod codex {
             ("whole", lines(&whole()), PROVEN),
             ("a thought and a snapshot", with(&whole(), &[item("reasoning"), item("ghost_snapshot")]), PROVEN),
             ("a summary", with(&whole(), &[line("compacted", json!({ "message": "…" }))]), PROVEN),
+            ("an event with the reply", with(&whole(), &[said("done")]), PROVEN),
             ("events about a call", with(&whole(), &[event("exec_command_begin"), event("exec_command_end")]), PROVEN),
         ]);
     }
@@ -224,6 +230,7 @@ mod codex {
         check(&[
             ("an event about another call", with(&whole(), &[event_of("q")]), UNKNOWN),
             ("an event of an unknown type", with(&whole(), &[line("event_msg", json!({ "type": "mood" }))]), UNKNOWN),
+            ("an event with another reply", with(&whole(), &[said("bye")]), UNKNOWN),
             ("an item that the provider ran", with(&whole(), &[item("web_search_call")]), UNKNOWN),
             ("an item of an unknown type", with(&whole(), &[item("mood")]), UNKNOWN),
             ("no payload", with(&whole(), &[json!({ "type": "response_item" })]), UNKNOWN),
@@ -296,6 +303,11 @@ mod inspect {
         };
         check(&[
             ("a call that the provider ran", changed("/messages/3/content", part), UNKNOWN),
+            (
+                "a text that is not stored",
+                changed("/messages/3/content", json!("attachment://x")),
+                "unknown unknown unknown",
+            ),
             ("an event about another call", with_event(tool.clone()), UNKNOWN),
             ("the same below another event", with_event(json!({ "event": "subtask", "events": [tool] })), UNKNOWN),
             ("an event about another reply", with_event(model), UNKNOWN),
@@ -393,6 +405,8 @@ mod spans {
         let results = |rows: String| judged(&rows);
         check(&[
             ("not ended", changed("endTimeUnixNano", Value::Null), UNKNOWN),
+            ("dropped attributes", changed("droppedAttributesCount", json!(2)), UNKNOWN),
+            ("a call that its end announces", ended("tool_calls"), UNKNOWN),
             ("limit of tokens", ended("length"), UNKNOWN),
             ("filter", ended("content_filter"), UNKNOWN),
             ("limit of tokens in the message", exported(&[chat(&message.to_string(), &[])]), UNKNOWN),

@@ -63,7 +63,9 @@ impl<'l> Reader<'l> {
                 self.unread("sidechain line", kind, id);
                 self.session(session).conversation.has_others = true;
             }
-            "user" if is("isMeta") || is("isCompactSummary") => self.unread("added line", kind, id),
+            "user" if (is("isMeta") || is("isCompactSummary")) && !has_result(value) => {
+                self.unread("added line", kind, id)
+            }
             "user" => self.user(session, value),
             "assistant" => self.assistant(session, value),
             "result" => self.end(session, value),
@@ -102,7 +104,7 @@ impl<'l> Reader<'l> {
             conversation.error = Some(format!("the session failed: {reason}"));
         }
         if let Some(reply) = conversation.replies.last_mut() {
-            reply.unfinished = reply.unfinished.take().or_else(|| Ends::ANTHROPIC.unfinished(line.get("stop_reason")));
+            reply.end(&Ends::ANTHROPIC, line.get("stop_reason"));
         }
         builder.says_end = true;
         conversation.is_complete = conversation.is_answered();
@@ -147,7 +149,7 @@ impl<'l> Reader<'l> {
         let reply = builder.reply(text(message, "id"), at);
         reply.model = text(message, "model").map(str::to_owned).or(reply.model.take());
         reply.usage = usage(&message["usage"]).or(reply.usage);
-        reply.unfinished = reply.unfinished.take().or_else(|| Ends::ANTHROPIC.unfinished(message.get("stop_reason")));
+        reply.end(&Ends::ANTHROPIC, message.get("stop_reason"));
         if let Some(whole) = message["content"].as_str() {
             append(&mut reply.text, whole, "\n");
         } else if !message["content"].is_array() {
@@ -167,6 +169,11 @@ impl<'l> Reader<'l> {
             }
         }
     }
+}
+
+fn has_result(line: &Value) -> bool {
+    let mut parts = line["message"]["content"].as_array().into_iter().flatten();
+    parts.any(|part| text(part, "type") == Some("tool_result"))
 }
 
 /// Returns the type of a line, with that of what it is about.

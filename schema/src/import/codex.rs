@@ -187,9 +187,10 @@ impl Reader {
                 (self.builder.conversation.is_complete, self.builder.says_end) = (false, true);
             }
             // These repeat items.
-            Some("user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content") => {}
+            Some("agent_message") => self.builder.repeats(text(event, "message").unwrap_or_default()),
+            Some("user_message" | "agent_reasoning" | "agent_reasoning_raw_content") => {}
             Some(kind) if event["call_id"].is_string() => {
-                self.builder.about("event", kind, text(event, "call_id").unwrap_or_default());
+                self.builder.about(kind, text(event, "call_id").unwrap_or_default());
             }
             other => self.builder.unread("event", other.unwrap_or("unknown")),
         }

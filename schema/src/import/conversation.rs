@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::unread::Unread;
 use crate::{
     check::time,
-    evidence::{Ended, Trace, UNREADABLE_ARGUMENTS, Unfinished, Usage, texts_of},
+    evidence::{Ended, Ends, Trace, UNREADABLE_ARGUMENTS, Unfinished, Usage, texts_of},
     mask::Secrets,
 };
 
@@ -79,6 +79,8 @@ pub struct Reply {
     pub calls: Vec<Call>,
     /// The reason why more would have followed.
     pub unfinished: Option<Unfinished>,
+    /// Whether its end says that it has calls.
+    pub asks_for_tools: bool,
     pub model: Option<String>,
     pub usage: Option<Usage>,
     /// Start time, in microseconds since the Unix epoch.
@@ -114,6 +116,14 @@ pub struct Outcome {
     pub exit_code: Option<i32>,
     /// Whether it was still running, or was stopped, or the source has a part of its output only.
     pub is_open: bool,
+}
+
+impl Reply {
+    /// Takes the word of a protocol for its end. One of its parts may have none.
+    pub(super) fn end(&mut self, ends: &Ends, reason: Option<&Value>) {
+        self.unfinished = self.unfinished.take().or_else(|| ends.unfinished(reason));
+        self.asks_for_tools |= reason.is_some_and(Ends::asks_for_tools);
+    }
 }
 
 impl Conversation {
@@ -192,8 +202,10 @@ pub(super) struct Builder {
     last_us: Option<i64>,
     /// Whether the source says where a conversation ends.
     pub(super) says_end: bool,
-    /// Events and results, each by its kind, its type and the id of the call that it is about.
-    about: Vec<(&'static str, String, String)>,
+    /// Events, each by its type and the id of the call that it is about.
+    about: Vec<(String, String)>,
+    /// Texts that the source has twice.
+    repeated: Vec<String>,
 }
 
 impl Builder {
@@ -243,9 +255,14 @@ impl Builder {
         self.conversation.unread.count(kind, name);
     }
 
-    /// Notes a part that says nothing new of a call, unless the call itself is missing.
-    pub(super) fn about(&mut self, kind: &'static str, name: &str, id: &str) {
-        self.about.push((kind, name.to_owned(), id.to_owned()));
+    /// Notes an event that says nothing new of a call, unless the call itself is missing.
+    pub(super) fn about(&mut self, event: &str, id: &str) {
+        self.about.push((event.to_owned(), id.to_owned()));
+    }
+
+    /// Notes an event with the text of a reply, unless the reply itself is missing.
+    pub(super) fn repeats(&mut self, text: &str) {
+        self.repeated.push(text.to_owned());
     }
 
     /// Adds to the text of the last reply.
@@ -295,10 +312,16 @@ impl Builder {
             let duration = self.last_us.zip(self.first_us).map(|(last, first)| (last - first) as f64 / 1000.0);
             self.conversation.duration_ms = duration.filter(|duration| *duration > 0.0);
         }
-        for (kind, name, id) in std::mem::take(&mut self.about) {
-            if !self.conversation.calls().any(|call| call.id == id) {
-                self.unread(kind, &name);
-            }
+        let Conversation { replies, unread, .. } = &mut self.conversation;
+        let has_call = |id: &String| replies.iter().flat_map(|reply| &reply.calls).any(|call| call.id == *id);
+        for (event, _) in self.about.iter().filter(|(_, id)| !has_call(id)) {
+            unread.count("event", event);
+        }
+        for _ in self.repeated.iter().filter(|text| !replies.iter().any(|reply| reply.text.contains(text.trim()))) {
+            unread.count("event", "agent_message");
+        }
+        for _ in replies.iter().filter(|reply| reply.asks_for_tools && reply.calls.is_empty()) {
+            unread.count("announced call", "");
         }
         self.conversation
     }

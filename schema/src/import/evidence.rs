@@ -121,12 +121,12 @@ fn tool_call(call: &Call) -> ToolCall {
 
 fn usage(conversation: &Conversation) -> Option<Usage> {
     let of_replies = || {
-        let known: Vec<Usage> = conversation.replies.iter().filter_map(|reply| reply.usage).collect();
-        let are_all_known = known.len() == conversation.replies.len();
-        (!known.is_empty()).then(|| Usage {
+        // The tokens of some of the replies are not those of the conversation.
+        let known: Vec<Usage> = conversation.replies.iter().map(|reply| reply.usage).collect::<Option<_>>()?;
+        Some(Usage {
             input_tokens: known.iter().map(|usage| usage.input_tokens).sum(),
             output_tokens: known.iter().map(|usage| usage.output_tokens).sum(),
-            cost_usd: known.iter().map(|usage| usage.cost_usd).sum::<Option<f64>>().filter(|_| are_all_known),
+            cost_usd: known.iter().map(|usage| usage.cost_usd).sum(),
         })
     };
     conversation.usage.or_else(of_replies)

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
-    conversation::{Builder, Call, Conversation, Imported, Source, append, text, us},
+    conversation::{Builder, Call, Conversation, Imported, Reply, Source, append, text, us},
     lines::Lines,
     unread::Unread,
 };
-use crate::evidence::{Ends, Unfinished, Usage};
+use crate::evidence::{Ends, Usage};
 
 /// The newest version of logs that is known.
 const KNOWN_VERSION: u64 = 2;
@@ -39,12 +39,11 @@ pub(super) fn read(lines: &Lines) -> Imported {
 
 fn conversation(sample: &Value, model: Option<&str>, is_over: bool) -> Conversation {
     let mut builder = Builder::default();
+    let sample = &resolved(sample, &sample["attachments"], &mut builder);
     builder.at(text(sample, "started_at"));
-    let nothing = Map::new();
-    let attachments = sample["attachments"].as_object().unwrap_or(&nothing);
     for message in sample["messages"].as_array().into_iter().flatten() {
         let role = text(message, "role");
-        let (said, unread) = content(&message["content"], attachments);
+        let (said, unread) = content(&message["content"]);
         let kind = match role {
             Some("assistant") => "part",
             Some("tool") => "result part",
@@ -83,10 +82,9 @@ fn conversation(sample: &Value, model: Option<&str>, is_over: bool) -> Conversat
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     };
     parts.filter(is_filled).for_each(|key| builder.unread("sample part", key));
-    let end = end(&sample["output"]);
     let conversation = &mut builder.conversation;
     if let Some(reply) = conversation.replies.last_mut() {
-        reply.unfinished = reply.unfinished.take().or(end);
+        end(reply, &sample["output"]);
     }
     conversation.name = sample.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
     let error = &sample["error"];
@@ -101,9 +99,28 @@ fn conversation(sample: &Value, model: Option<&str>, is_over: bool) -> Conversat
     builder.finish()
 }
 
-/// Returns the reason why the answer in an output is incomplete.
-fn end(output: &Value) -> Option<Unfinished> {
-    Ends::OPEN_AI.unfinished(output.pointer("/choices/0/stop_reason"))
+/// Returns a value with the long texts, which are stored once.
+fn resolved(value: &Value, attachments: &Value, builder: &mut Builder) -> Value {
+    match value {
+        Value::String(text) => match text.strip_prefix("attachment://") {
+            Some(digest) if attachments[digest].is_string() => attachments[digest].clone(),
+            Some(_) => {
+                builder.unread("attachment", "");
+                value.clone()
+            }
+            None => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(|item| resolved(item, attachments, builder)).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(key, value)| (key.clone(), resolved(value, attachments, builder))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// Takes the end of a reply from an output.
+fn end(reply: &mut Reply, output: &Value) {
+    reply.end(&Ends::OPEN_AI, output.pointer("/choices/0/stop_reason"));
 }
 
 /// The part of a sample in which its answer is graded, whose requests are none of the agent's.
@@ -157,7 +174,7 @@ fn is_of_reply(event: &Value, conversation: &mut Conversation) -> bool {
     let output = &event["output"];
     let message = &output["choices"][0]["message"];
     let calls = || message["tool_calls"].as_array().into_iter().flatten().map(call).map(|call| call.id);
-    let said = content(&message["content"], &Map::new()).0;
+    let said = content(&message["content"]).0;
     let replies = &mut conversation.replies;
     let reply = match text(message, "id") {
         Some(id) if replies.iter().any(|reply| reply.id.is_some()) => {
@@ -173,7 +190,7 @@ fn is_of_reply(event: &Value, conversation: &mut Conversation) -> bool {
     let Some(reply) = reply else { return false };
     (reply.started_us, reply.ended_us) = times(event);
     reply.usage = tokens(&output["usage"]);
-    reply.unfinished = end(output);
+    end(reply, output);
     true
 }
 
@@ -184,16 +201,12 @@ fn is_of_call(event: &Value, conversation: &mut Conversation) -> bool {
     true
 }
 
-/// Returns the text of a message, and the types of its other parts. Long texts are stored once, as attachments.
-fn content(content: &Value, attachments: &Map<String, Value>) -> (String, Vec<String>) {
-    let resolved = |text: &str| {
-        let stored = text.strip_prefix("attachment://").and_then(|digest| attachments.get(digest)?.as_str());
-        stored.unwrap_or(text).to_owned()
-    };
-    let (mut all, mut others) = (content.as_str().map(resolved).unwrap_or_default(), Vec::new());
+/// Returns the text of a message, and the types of its other parts.
+fn content(content: &Value) -> (String, Vec<String>) {
+    let (mut all, mut others) = (content.as_str().unwrap_or_default().to_owned(), Vec::new());
     for part in content.as_array().into_iter().flatten() {
         match (text(part, "type"), text(part, "text")) {
-            (Some("text"), Some(text)) => append(&mut all, &resolved(text), "\n"),
+            (Some("text"), Some(text)) => append(&mut all, text, "\n"),
             (kind, _) => others.push(kind.unwrap_or("unknown").to_owned()),
         }
     }

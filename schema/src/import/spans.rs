@@ -12,8 +12,8 @@ use super::{
 use crate::{
     evidence::{Span, SpanKind, Tokens, Trace, Unfinished, Usage},
     trace::{
-        Exported, LogRecord, SentMessage, SpanContent, Stored, ToolUse, asked, assemble, distinct, have_ended,
-        is_stored, messages_of,
+        Exported, LogRecord, SentMessage, SpanContent, Stored, ToolUse, asked, asks_for_tools, assemble, distinct,
+        have_ended, is_stored, messages_of,
         opik::{self, OpikSpan, OpikTrace},
         result_of, said,
     },
@@ -57,11 +57,18 @@ fn of_spans(spans: Vec<&Exported>, logs: &[LogRecord]) -> Conversation {
         records.entry(&record.span_id).or_default().push(record);
     }
     let mut reader = Reader::default();
+    let lacks_tools = !trace.spans.iter().any(|part| part.kind == SpanKind::Tool);
     // The parts of the trace are the spans in the same order.
     for (exported, part) in spans.iter().zip(&trace.spans) {
         let records = records.get(&*exported.span.span_id).map(Vec::as_slice).unwrap_or_default();
         match part.kind {
-            SpanKind::Llm => reader.reply(part, asked(exported, records), said(exported, records)),
+            SpanKind::Llm => {
+                let said = said(exported, records);
+                if lacks_tools && asks_for_tools(exported) && said.calls.is_empty() {
+                    reader.builder.unread("announced call", "");
+                }
+                reader.reply(part, asked(exported, records), said);
+            }
             SpanKind::Tool => reader.call(part, ToolUse::of(exported), result_of(exported)),
             SpanKind::Subagent => reader.builder.conversation.has_others = true,
             SpanKind::Other => {}

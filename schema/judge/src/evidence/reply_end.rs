@@ -93,6 +93,12 @@ impl Ends {
         }
     }
 
+    /// Whether an answer with this end has calls.
+    pub fn asks_for_tools(end: &Value) -> bool {
+        let word = end.as_str().unwrap_or_default().to_lowercase();
+        matches!(word.as_str(), "tool_calls" | "tool_call" | "tool_use" | "tool-calls" | "tooluse" | "function_call")
+    }
+
     /// Returns the same in a record that does not say which protocol its words are of: what one of them calls complete
     /// is.
     pub fn unfinished_in_any(end: Option<&Value>) -> Option<Unfinished> {

@@ -128,9 +128,8 @@ impl SpanContent {
     /// Reads the output of a request: messages, or a response with choices.
     pub fn of_output(output: &Value) -> SpanContent {
         let inner = ["choices", "messages", "output"].iter().find_map(|key| output.get(*key));
-        let end = output.as_object().and_then(end_of);
         let said = SpanContent::of_messages(inner.unwrap_or(output));
-        SpanContent { unfinished: said.unfinished.or(end), ..said }
+        output.as_object().into_iter().fold(said, SpanContent::ended_by)
     }
 
     /// Reads messages: a text, one message, or a list of them.
@@ -146,10 +145,8 @@ impl SpanContent {
     }
 
     fn of_message(message: &Map<String, Value>) -> SpanContent {
-        let end = end_of(message);
         if let Some(inner) = message.get("message") {
-            let said = SpanContent::of_messages(inner);
-            return SpanContent { unfinished: said.unfinished.or(end), ..said };
+            return SpanContent::of_messages(inner).ended_by(message);
         }
         if message.get("role").and_then(Value::as_str).is_some_and(|role| !matches!(role, "assistant" | "model")) {
             return SpanContent::default();
@@ -167,8 +164,23 @@ impl SpanContent {
         let said = parts.map(SpanContent::of_messages).unwrap_or_default();
         let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
         let said = said.and(SpanContent::of_calls(calls.map(|it| it.as_object().and_then(call))));
-        let is_read = TEXTS.contains(&kind);
-        SpanContent { unfinished: said.unfinished.or(end).or((!is_read).then_some(Unfinished::Unread)), ..said }
+        let said = said.ended_by(message);
+        let is_unread = !TEXTS.contains(&kind);
+        SpanContent { unfinished: said.unfinished.or(is_unread.then_some(Unfinished::Unread)), ..said }
+    }
+
+    /// Adds what a message or a response says of its end.
+    fn ended_by(self, members: &Map<String, Value>) -> SpanContent {
+        let reasons = ["finish_reason", "finishReason", "stop_reason", "stopReason"];
+        let mut reasons = reasons.iter().filter_map(|key| members.get(*key));
+        let end = reasons.clone().find_map(|reason| Ends::unfinished_in_any(Some(reason)));
+        let text = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or_default();
+        let is_incomplete = || (text("status") == "incomplete").then_some(Unfinished::CutOff);
+        let is_refusal = || (!text("refusal").is_empty()).then(|| Unfinished::Refused("refusal".to_owned()));
+        let lacks_calls = self.calls.is_empty() && reasons.any(Ends::asks_for_tools);
+        let unread = || lacks_calls.then_some(Unfinished::Unread);
+        let unfinished = self.unfinished.or(end).or_else(is_incomplete).or_else(is_refusal).or_else(unread);
+        SpanContent { unfinished, ..self }
     }
 
     /// Returns calls. One that does not say what it calls is not read.
@@ -252,16 +264,6 @@ impl SpanContent {
 
 /// The types of messages and parts that are texts: of the conventions, of chat completions and of LangChain.
 const TEXTS: [&str; 8] = ["", "text", "output_text", "message", "ai", "AIMessage", "AIMessageChunk", "constructor"];
-
-/// Returns the reason why a message or a response is incomplete.
-fn end_of(members: &Map<String, Value>) -> Option<Unfinished> {
-    let reasons = ["finish_reason", "finishReason", "stop_reason", "stopReason"].iter().map(|key| members.get(*key));
-    let mut ends = reasons.map(Ends::unfinished_in_any);
-    let text = |key: &str| members.get(key).and_then(Value::as_str).unwrap_or_default();
-    let is_incomplete = || (text("status") == "incomplete").then_some(Unfinished::CutOff);
-    let is_refusal = || (!text("refusal").is_empty()).then(|| Unfinished::Refused("refusal".to_owned()));
-    ends.find_map(|end| end).or_else(is_incomplete).or_else(is_refusal)
-}
 
 fn call(members: &Map<String, Value>) -> Option<ToolUse> {
     let function = members.get("function").and_then(Value::as_object).unwrap_or(members);
