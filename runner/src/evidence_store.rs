@@ -6,7 +6,7 @@
 use std::{
     collections::{HashMap, HashSet},
     io,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -49,6 +49,8 @@ struct CurrentEvidence {
 pub struct Stored {
     pub held: StoredEvidence,
     pub origin: Origin,
+    /// The file of its recording; `None` if it is not recorded.
+    pub path: Option<PathBuf>,
     pub error: Option<io::Error>,
 }
 
@@ -152,7 +154,9 @@ impl EvidenceStore {
         let (path, error) = match written {
             Some(Ok(Some(path))) => (Some(path), None),
             // A later attempt is known.
-            Some(Ok(None)) => return (judged, Stored { held: observed, origin: Origin::Observed, error: None }),
+            Some(Ok(None)) => {
+                return (judged, Stored { held: observed, origin: Origin::Observed, path: None, error: None });
+            }
             Some(Err(error)) => (None, Some(error)),
             None => (None, None),
         };
@@ -162,16 +166,16 @@ impl EvidenceStore {
                 let secrets = Arc::clone(secrets);
                 let held = match size <= MAX_HELD_BYTES {
                     true => observed,
-                    false => StoredEvidence::Disk(OnDisk { recordings, path, dialect, secrets }),
+                    false => StoredEvidence::Disk(OnDisk { recordings, path: path.clone(), dialect, secrets }),
                 };
-                Stored { held, origin: Origin::Recorded, error: None }
+                Stored { held, origin: Origin::Recorded, path: Some(path), error: None }
             }
             None => {
                 let mut unrecorded = self.unrecorded();
                 if unrecorded.get(label).is_none_or(|known| known.began_us <= recorded.began_us) {
                     unrecorded.insert(label.clone(), recorded);
                 }
-                Stored { held: observed, origin: Origin::Observed, error }
+                Stored { held: observed, origin: Origin::Observed, path: None, error }
             }
         };
         (judged, stored)

@@ -443,7 +443,7 @@ impl Run {
         let (key, began_us, notes) = (recorded.key.clone(), recorded.began_us, recorded.notes.clone());
         let judge = |evidence: &Arc<Evidence>| attempt_ref.judged(evidence, secrets, notes);
         let (result, stored) = self.job.store.add(attempt_ref, recorded, secrets, judge);
-        let Stored { held, origin, error } = stored;
+        let Stored { held, origin, error, .. } = stored;
         if let Some(error) = error {
             self.warn(&error);
         }

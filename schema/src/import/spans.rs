@@ -105,7 +105,7 @@ fn of_opik(trace: &OpikTrace, spans: &[OpikSpan]) -> Conversation {
             reader.reply(&Span::default(), messages_of(&trace.input), said);
         }
     }
-    reader.builder.conversation.started.clone_from(&trace.start_time);
+    reader.builder.at(trace.start_time.as_deref());
     reader.builder.conversation.error = trace.error().or(reader.builder.conversation.error.take());
     reader.finish(whole)
 }

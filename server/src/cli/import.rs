@@ -103,7 +103,12 @@ fn into(args: &Args, suite: &Path) -> anyhow::Result<u8> {
     let case = &loaded.report.suite.cases[index];
     warn_of_text(case, &conversations, &secrets);
     let attempts = attempts(case, loaded.report.suite.dialect, &conversations, &secrets)?;
-    output::print(&record(&loaded, index, attempts, &secrets)?)?;
+    let mut recorded = Vec::new();
+    let done = record(&loaded, index, attempts, &secrets, &mut recorded);
+    if done.is_err() {
+        remove(&mut recorded);
+    }
+    output::print(&done?)?;
     Ok(PASSED)
 }
 
@@ -173,8 +178,14 @@ fn attempts(
     Ok(attempts)
 }
 
-/// Records the attempts of a test, and returns a line about them.
-fn record(loaded: &Loaded, index: usize, attempts: Vec<Attempt>, secrets: &Arc<Secrets>) -> anyhow::Result<String> {
+/// Records the attempts of a test, and returns a line about them. Their files are added to `created`.
+fn record(
+    loaded: &Loaded,
+    index: usize,
+    attempts: Vec<Attempt>,
+    secrets: &Arc<Secrets>,
+    created: &mut Vec<PathBuf>,
+) -> anyhow::Result<String> {
     let suite = &loaded.report.suite;
     let (case, dialect) = (&suite.cases[index], suite.dialect);
     let name = secrets.mask(&case.name);
@@ -195,6 +206,7 @@ fn record(loaded: &Loaded, index: usize, attempts: Vec<Attempt>, secrets: &Arc<S
         };
         let judge = |evidence: &Arc<Evidence>| attempt_ref.judged(evidence, secrets, Vec::new()).status;
         let (status, stored) = store.add(attempt_ref, recorded, secrets, judge);
+        created.extend(stored.path);
         if let Some(error) = stored.error {
             return Err(anyhow!(error).context(format!("cannot record `{name}`")));
         }
@@ -514,7 +526,7 @@ fn fill(suite: &Path, groups: &[Group<'_>], secrets: &Arc<Secrets>, created: &Un
     }
     for (group, attempts) in groups.iter().zip(recorded) {
         let index = loaded.report.suite.cases.iter().position(|case| case.name == group.name);
-        record(&loaded, index.context("the test is gone")?, attempts, secrets)?;
+        record(&loaded, index.context("the test is gone")?, attempts, secrets, &mut created)?;
     }
     created.clear();
     numbers.iter().for_each(|numbers| output::note(numbers));
