@@ -302,7 +302,7 @@ fn command_its_judge_and_spans_leave_no_secret() {
     watched.run(&[]);
     watched.show("leak");
     let done = watched.done(&["trace", "kindlm.yaml", "--from", "spans.json"]);
-    assert_eq!(done.code, Some(1), "{done:?}");
+    assert_eq!(done.code, Some(3), "{done:?}");
     watched.sent_to("the judge", &judge);
     watched.assert_shown(KINDS);
     watched.assert_clean(KINDS);

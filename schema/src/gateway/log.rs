@@ -334,7 +334,8 @@ impl RunProgress {
     fn take(&mut self, event: &Event) {
         match event {
             Event::Begun => (self.has_begun, self.attempt_ended, self.failed) = (true, false, None),
-            Event::Session { .. } => self.has_begun = true,
+            // Some gateways log no other beginning.
+            Event::Session { .. } | Event::Call { .. } => self.has_begun = true,
             Event::Stopped(outcome) => self.failed = outcome.clone().err(),
             Event::Done(RunEnd::Attempt(outcome)) => {
                 self.attempt_ended = true;
@@ -344,8 +345,7 @@ impl RunProgress {
                 self.ended = true;
                 self.outcome = outcome.clone().or_else(|| self.outcome.take());
             }
-            Event::Call { .. }
-            | Event::CallEnded { .. }
+            Event::CallEnded { .. }
             | Event::Unclear { .. }
             | Event::Usage { .. }
             | Event::OtherProgram

@@ -150,7 +150,8 @@ fn assertion_about_a_log_with_a_damaged_line_does_not_pass() {
         }
     }
     for assertion in OF_LOG {
-        check(assertion, &log(&lines("embedded run start", &[])), Status::Unknown, "the beginning of the run");
+        let ending: Vec<String> = lines("run start", &[]).into_iter().filter(|line| !line.contains("tool")).collect();
+        check(assertion, &log(&ending), Status::Unknown, "the beginning of the run");
     }
 }
 
