@@ -54,7 +54,7 @@ pub(crate) fn serve() -> anyhow::Result<End> {
     // Past the buffers of the standard library: a message is written at once.
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let end = runtime.block_on(serve_over(input, output, clock, processes::ending()));
+    let end = runtime.block_on(async { serve_over(input, output, clock, processes::ending()).await });
     // Work that nobody waits for any more must not delay the end.
     std::mem::forget(runtime);
     end

@@ -2,32 +2,36 @@
 
 use std::time::Duration;
 
-/// Waits for the first of them. Never completes if no signal can be received.
-pub(crate) async fn ending() {
+/// Listens for them from now on, and waits for the first one. Never completes if no signal can be received. Needs a
+/// runtime around it.
+pub(crate) fn ending() -> impl Future<Output = ()> + Send {
     #[cfg(unix)]
-    {
+    let listening = {
         use tokio::signal::unix::{SignalKind, signal};
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
-        let mut waits = tokio::task::JoinSet::new();
-        for kind in kinds {
-            match signal(kind) {
-                Ok(mut stream) => {
-                    waits.spawn(async move { stream.recv().await });
-                }
-                Err(error) => tracing::warn!(%error, "cannot listen for a signal"),
-            }
-        }
         // A file that grows beyond the allowed size is an error to report, not a reason to end.
         const FILE_SIZE: i32 = 25;
         let _ = signal(SignalKind::from_raw(FILE_SIZE));
-        // The end of the runtime also ends the wait, without a signal.
-        if !matches!(waits.join_next().await, Some(Ok(Some(())))) {
+        [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()].map(signal)
+    };
+    async move {
+        #[cfg(unix)]
+        {
+            let mut waits = tokio::task::JoinSet::new();
+            for stream in listening {
+                match stream {
+                    Ok(mut stream) => drop(waits.spawn(async move { stream.recv().await })),
+                    Err(error) => tracing::warn!(%error, "cannot listen for a signal"),
+                }
+            }
+            // The end of the runtime also ends the wait, without a signal.
+            if !matches!(waits.join_next().await, Some(Ok(Some(())))) {
+                std::future::pending::<()>().await;
+            }
+        }
+        #[cfg(not(unix))]
+        if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-    }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }
 

@@ -257,3 +257,23 @@ fn edit_of_a_fix_is_for_the_version_that_it_was_made_for() {
         }
     }
 }
+
+/// The cursor is on the line of a problem, beside it, as after a jump to the line.
+#[test]
+fn fixes_of_a_line_are_offered_where_the_cursor_is_beside_them() {
+    let suite = "kindlm: 1\nproject: p\nsuite: {name: s}\ntests:\n  - name: a\n    comand: echo a\n    expect: {output: {contains: [a]}}\n";
+    for text in [suite.to_owned(), suite.replace('\n', "\r\n"), suite.replace("\n  ", "\n")] {
+        let mut client = Client::opened(&[("kindlm.yaml", &text)]);
+        let line = text.lines().position(|line| line.contains("comand")).unwrap();
+        let place = |character: usize| json!({ "line": line, "character": character });
+        let mut titles = |at: Value, trigger: u32| -> String {
+            let range = json!({ "start": at, "end": at });
+            let context = json!({ "diagnostics": [], "triggerKind": trigger });
+            Value::from(client.actions_in("kindlm.yaml", &range, context)).to_string()
+        };
+        for character in [0, 17] {
+            assert!(titles(place(character), 1).contains("`command`"), "{text}");
+            assert!(!titles(place(character), 2).contains("`command`"), "an automatic request is about the cursor");
+        }
+    }
+}

@@ -375,8 +375,12 @@ type Unfinished = Mutex<Vec<PathBuf>>;
 /// Removes what was made of a suite and ends the program, when the user or the system asks for that.
 fn remove_at_end(created: &Arc<Unfinished>) -> anyhow::Result<Runtime> {
     let (runtime, created) = (threads::runtime()?, Arc::clone(created));
+    let ending = {
+        let _inside = runtime.enter();
+        processes::ending()
+    };
     runtime.spawn(async move {
-        processes::ending().await;
+        ending.await;
         // Nothing can be made from now on.
         let mut created = lock(&created);
         remove(&mut created);

@@ -330,8 +330,10 @@ fn dry_run(
 
 pub(super) fn end_with(runtime: &Runtime, cancel: &CancellationToken) {
     let token = cancel.clone();
+    let _inside = runtime.enter();
+    let ending = processes::ending();
     runtime.spawn(async move {
-        processes::ending().await;
+        ending.await;
         token.cancel();
         // After a second interrupt, commands get no time to terminate. Whatever they started ends with the program.
         processes::ending().await;

@@ -103,8 +103,24 @@ fn written(snapshot: &Snapshot, test: &str) -> Option<WorkspaceEdit> {
     Some(edits::in_document(snapshot, &edits))
 }
 
+/// Returns the fixes at a selection; where a user asks at a place without any, those of its line.
 fn quick_fixes(snapshot: &Snapshot, params: &CodeActionParams, problems: &Problems) -> Vec<CodeActionResponse> {
-    let (bytes, converter) = (snapshot.bytes(params.range), snapshot.converter());
+    let actions = quick_fixes_in(snapshot, params, problems, snapshot.bytes(params.range));
+    let Range { start, end } = params.range;
+    if !actions.is_empty() || start != end || !is_asked_for(params) {
+        return actions;
+    }
+    let line = Range { start: Position { character: 0, ..start }, end: Position { character: u32::MAX, ..start } };
+    quick_fixes_in(snapshot, params, problems, snapshot.bytes(line))
+}
+
+fn quick_fixes_in(
+    snapshot: &Snapshot,
+    params: &CodeActionParams,
+    problems: &Problems,
+    bytes: Bytes<usize>,
+) -> Vec<CodeActionResponse> {
+    let converter = snapshot.converter();
     let mut actions = Vec::new();
     for (problem, fixes) in actions::quick_fixes(&snapshot.document, problems, bytes.clone()) {
         let solved = converter.diagnostic(&problem);
