@@ -31,7 +31,6 @@ use super::{
     client::{Abilities, Display},
     runs::{Chosen, Runs},
     test_items::{TestsChanged, TestsChangedParams},
-    workspace_check::WorkspaceCheck,
     world::{OpenDocument, Snapshot, World},
 };
 use crate::{
@@ -117,6 +116,17 @@ pub(super) enum When {
     Indexed,
     /// When it is known what all documents are, and the claims of the document are judged as they are written now.
     Judged,
+}
+
+/// Whether the problems of the workspace are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum WorkspaceCheck {
+    #[default]
+    NeverWanted,
+    UpToDate,
+    UnderWay {
+        is_outdated: bool,
+    },
 }
 
 /// A request that waits for other documents or the index.

@@ -16,7 +16,7 @@ use tower_lsp_server::{
 use super::{
     actions, diagnostics,
     edits::{self, Edited},
-    server::{Handle, Server, When},
+    server::{Handle, Server, When, WorkspaceCheck},
     world::{Snapshot, World},
 };
 
@@ -24,17 +24,6 @@ use super::{
 const SOURCE: &str = "workspace";
 
 const FIX_ALL: &str = "Fix all";
-
-/// Whether the problems of the workspace are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum WorkspaceCheck {
-    #[default]
-    NeverWanted,
-    UpToDate,
-    UnderWay {
-        is_outdated: bool,
-    },
-}
 
 /// The problems of a workspace.
 #[derive(Debug, Default)]
